@@ -1,0 +1,145 @@
+"""The values that a feature can take: what makes "every possible applicant" mean something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dueto.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["Domain", "distinct_rows"]
+
+LISTED = 100_000  # a whole-number range of at most this many values is listed, value by value
+GRID = 256  # points that stand for a longer range when candidates are drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The values of one feature, encoded, with how often each occurs in the data.
+
+    Parameters
+    ----------
+    values : (k,) float64, sorted, distinct, finite
+        The listed values.
+    counts : (k,) float64
+        How many rows of the data have each value; 0 for a value that was only declared.
+    missing : float
+        How many rows have no value; 0 if "missing" is not in the domain.
+    interval : (low, high), optional
+        Every number (every whole number if `integer`) from low to high belongs to the domain too.
+    integer : bool
+        Whether the interval holds whole numbers only.
+    """
+
+    values: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    missing: float = 0.0
+    interval: tuple[float, float] | None = None
+    integer: bool = False
+
+    @classmethod
+    def active(cls, column: NDArray[np.float64]) -> Domain:
+        """The active domain: the distinct values of an encoded column (NaN is missing), with their counts."""
+        present = column[~np.isnan(column)]
+        values, counts = np.unique(present, return_counts=True)
+        return cls(values, counts.astype(np.float64), float(len(column) - len(present)))
+
+    def widened(self, low: float, high: float, *, integer: bool) -> Domain:
+        """The declared range [low, high]; a short range of whole numbers is listed."""
+        if not (np.isfinite(low) and np.isfinite(high) and low <= high):
+            raise InputError(f"a range from {low:g} to {high:g} holds no numbers; give low <= high, both finite")
+        inside = (self.values >= low) & (self.values <= high)
+        values, counts = self.values[inside], self.counts[inside]
+        if integer and high - low < LISTED:
+            return self.listed(np.arange(np.ceil(low), np.floor(high) + 1))
+        return Domain(values, counts, self.missing, (float(low), float(high)), integer)
+
+    def listed(self, values: NDArray[np.float64]) -> Domain:
+        """Exactly these values, each with its count in this domain (0 if it does not occur)."""
+        values = np.unique(np.asarray(values, dtype=np.float64))
+        counts = np.zeros(len(values))
+        _, mine, theirs = np.intersect1d(self.values, values, assume_unique=True, return_indices=True)
+        counts[theirs] = self.counts[mine]
+        return Domain(values, counts, self.missing)
+
+    @property
+    def size(self) -> float:
+        """How many values there are, missing among them; infinite for a range of real numbers."""
+        n = float(len(self.values))
+        if self.interval is not None:
+            n = float(np.floor(self.interval[1]) - np.ceil(self.interval[0]) + 1) if self.integer else np.inf
+        return n + (self.missing > 0)
+
+    @property
+    def range(self) -> float:
+        """Largest value minus smallest, or 1 where that is 0: the unit of distance along this feature."""
+        ends = self.interval or ((self.values[0], self.values[-1]) if len(self.values) else (0.0, 0.0))
+        return float(ends[1] - ends[0]) or 1.0
+
+    def contains(self, v: Any) -> NDArray[np.bool_]:
+        """Whether each of `v` (any shape; NaN is missing) belongs to the domain."""
+        v = np.asarray(v, dtype=np.float64)
+        if len(self.values):
+            at = np.minimum(np.searchsorted(self.values, v), len(self.values) - 1)
+            found = self.values[at] == v
+        else:
+            found = np.zeros(v.shape, dtype=bool)
+        if self.interval is not None:
+            found |= (v >= self.interval[0]) & (v <= self.interval[1]) & (not self.integer or v == np.round(v))
+        return np.where(np.isnan(v), self.missing > 0, found)
+
+    def candidates(self, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Values to try, with weights: every value where they are listed, else those of the data and a random grid.
+
+        Weights are the counts plus one, so that values never seen can be drawn too.
+        """
+        values, counts = self.values, self.counts
+        if self.interval is not None:
+            low, high = self.interval
+            extra = np.append(rng.uniform(low, high, GRID), (low, high))
+            extra = np.round(extra) if self.integer else extra
+            values = np.union1d(values, extra[self.contains(extra)])
+            counts = self.listed(values).counts
+        if self.missing:
+            values, counts = np.append(values, np.nan), np.append(counts, self.missing)
+        return values, counts + (1.0 if self.interval is not None or not counts.all() else 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The domain as plain data."""
+        return {
+            "values": self.values.tolist(),
+            "counts": self.counts.tolist(),
+            "missing": self.missing,
+            "interval": list(self.interval) if self.interval else None,
+            "integer": self.integer,
+        }
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Domain:
+        """The domain that `to_dict` wrote."""
+        interval = saved["interval"]
+        return cls(
+            np.asarray(saved["values"], dtype=np.float64),
+            np.asarray(saved["counts"], dtype=np.float64),
+            float(saved["missing"]),
+            (float(interval[0]), float(interval[1])) if interval else None,
+            bool(saved["integer"]),
+        )
+
+
+def distinct_rows(X: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Distinct rows of a float64 matrix, NaN equal to NaN: (first row of each, which of them each row is, counts)."""
+    if X.shape[1] == 0:
+        return np.zeros(1, dtype=np.intp), np.zeros(len(X), dtype=np.intp), np.full(1, len(X), dtype=np.intp)
+    clean = np.ascontiguousarray(X + 0.0)
+    clean[np.isnan(clean)] = np.nan  # one bit pattern for all
+    packed = clean.view(np.dtype((np.void, clean.dtype.itemsize * clean.shape[1]))).ravel()
+    _, first, inverse, counts = np.unique(packed, return_index=True, return_inverse=True, return_counts=True)
+    return first, inverse, counts

@@ -1,0 +1,278 @@
+"""Data frames in and out: the only room that knows pandas, polars and NumPy tables.
+
+A table is read as one series a column; a column becomes numbers (float64, missing is NaN) or positions among labels.
+Written back, it has the names, order and types it came with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from dueto.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Flavour",
+    "Table",
+    "dtype_from_json",
+    "dtype_to_json",
+    "kind_of",
+    "labels_of",
+    "one_row",
+    "read",
+    "to_codes",
+    "to_numbers",
+    "write",
+]
+
+Flavour = Literal["pandas", "polars", "numpy"]
+LARGEST_INTEGER = 2.0**53
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of a frame as pandas arrays by name, with the types they are to be written back with."""
+
+    flavour: Flavour
+    columns: dict[Hashable, pd.Series]
+    dtypes: dict[Hashable, Any]
+
+    @property
+    def n_rows(self) -> int:
+        return len(next(iter(self.columns.values()))) if self.columns else 0
+
+
+def read(frame: Any) -> Table:
+    """Read a pandas or polars frame, or a two-dimensional array.
+
+    Raises
+    ------
+    InputError
+        If there are no rows, no columns or two columns of one name.
+    TypeError
+        If `frame` is none of those.
+    """
+    import pandas as pd
+
+    if isinstance(frame, pd.DataFrame):
+        flavour: Flavour = "pandas"
+        names: list[Any] = list(frame.columns)
+        _refuse_twins(names)
+        columns = {name: frame[name] for name in names}
+        dtypes = {name: frame[name].dtype for name in names}
+    elif type(frame).__module__.startswith("polars"):
+        flavour, names = "polars", list(frame.columns)
+        columns = {name: _from_polars(frame[name]) for name in names}
+        dtypes = dict(zip(names, frame.dtypes, strict=True))
+    else:
+        array = np.asarray(frame)
+        if array.ndim != 2 or array.dtype.names is not None:
+            raise TypeError(
+                "expected a pandas or polars frame or a two-dimensional array, "
+                f"got {type(frame).__name__} of {array.ndim} dimension(s)"
+            )
+        flavour, names = "numpy", list(range(array.shape[1]))
+        columns = {j: pd.Series(array[:, j]).infer_objects() for j in names}
+        dtypes = {j: array.dtype for j in names}
+    if not names:
+        raise InputError("the data has no columns; give a table with one column for each feature")
+    table = Table(flavour, columns, dtypes)
+    if table.n_rows == 0:
+        raise InputError("the data has no rows; give at least one row for each value that a feature can take")
+    return table
+
+
+def one_row(row: Any, columns: tuple[Hashable, ...]) -> Table:
+    """Read a single row given as a mapping, a pandas Series or a sequence in the order of `columns`."""
+    import pandas as pd
+
+    if isinstance(row, Mapping | pd.Series):
+        given = dict(row.items())
+        absent = [name for name in columns if name not in given]
+        if absent:
+            raise InputError(
+                f"the row has no value for column {absent[0]!r}; give every column, None where it is missing"
+            )
+        values = [given[name] for name in columns]
+    else:
+        values = list(np.asarray(row, dtype=object).ravel())
+        if len(values) != len(columns):
+            raise InputError(
+                f"the row has {len(values)} values, but the data has {len(columns)} columns; give one for each"
+            )
+    series = {
+        name: pd.Series([value], dtype=object).infer_objects() for name, value in zip(columns, values, strict=True)
+    }
+    return Table("pandas", series, {name: s.dtype for name, s in series.items()})
+
+
+def _refuse_twins(names: list[Any]) -> None:
+    seen: set[Any] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(f"two columns are named {name!r}; rename one, since a feature is known by its name")
+        seen.add(name)
+
+
+def _from_polars(series: Any) -> pd.Series:
+    import pandas as pd
+
+    base = series.dtype.base_type().__name__
+    if base in {"Categorical", "Enum"}:
+        texts = series.cast(str).to_list()
+        return pd.Series(pd.Categorical(texts, categories=list(series.dtype.categories) if base == "Enum" else None))
+    if series.dtype.is_numeric() and not series.dtype.is_decimal():
+        whole = series.dtype.is_integer() and series.null_count() == 0
+        return pd.Series(series.to_numpy() if whole else series.cast(float).to_numpy())
+    return pd.Series(series.to_list(), dtype=object)
+
+
+def kind_of(name: Hashable, series: pd.Series) -> Literal["integer", "float", "category", "ordinal"]:
+    """The kind of feature that a column holds, or an `InputError` that says why it holds none."""
+    import pandas as pd
+    from pandas.api import types
+
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return "ordinal" if dtype.ordered else "category"
+    if types.is_bool_dtype(dtype):
+        return "category"
+    if types.is_integer_dtype(dtype):
+        return "integer"
+    if types.is_float_dtype(dtype):
+        return "float"
+    if types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype):
+        raise InputError(f"column {name!r} holds dates or times; turn it into a number, such as days before today")
+    present = series.dropna()
+    inner = types.infer_dtype(present, skipna=True)
+    if inner in {"string", "boolean", "empty"}:
+        return "category"
+    if inner in {"integer", "floating", "mixed-integer-float", "decimal"}:
+        return "integer" if inner == "integer" and len(present) == len(series) else "float"
+    raise InputError(f"column {name!r} holds values of kind '{inner}'; make it all numbers or all text")
+
+
+def to_numbers(name: Hashable, series: pd.Series) -> NDArray[np.float64]:
+    """A column as float64, missing as NaN; infinities and integers beyond 2**53 are refused."""
+    import pandas as pd
+
+    try:
+        numbers = np.asarray(
+            pd.to_numeric(series, errors="raise").to_numpy(dtype=np.float64, na_value=np.nan),
+            dtype=np.float64,
+        )
+    except (ValueError, TypeError):
+        loose = pd.to_numeric(series, errors="coerce")
+        bad = np.flatnonzero((loose.isna() & series.notna()).to_numpy())
+        where = f", row {bad[0]}: {series.iloc[bad[0]]!r}" if len(bad) else ""
+        raise InputError(
+            f"column {name!r}{where} is not a number, as this feature's values are; correct it or declare a category"
+        ) from None
+    _refuse(np.isinf(numbers), name, "is infinite; replace it by a finite number or by a missing value")
+    if kind_of(name, series) == "integer":
+        too_large = np.abs(numbers) > LARGEST_INTEGER
+        _refuse(too_large, name, "is beyond 2**53, where whole numbers are no longer exact; rescale the column")
+    return numbers + 0.0  # -0.0 becomes 0.0: equal values have equal bytes
+
+
+def _refuse(bad: NDArray[np.bool_], name: Hashable, sentence: str) -> None:
+    if bad.any():
+        raise InputError(f"column {name!r}, row {int(np.argmax(bad))}: the value {sentence}")
+
+
+def to_codes(series: pd.Series, labels: tuple[Any, ...]) -> tuple[NDArray[np.float64], int]:
+    """Positions in `labels` as float64, missing as NaN; and the first row whose value is unknown, or -1."""
+    import pandas as pd
+
+    codes, uniques = pd.factorize(series, use_na_sentinel=True)
+    places = pd.Index(list(labels), dtype=object).get_indexer(pd.Index(np.asarray(uniques, dtype=object), dtype=object))
+    table = np.append(np.where(places < 0, -1.0, places), np.nan)  # factorize gives -1 for missing: the last entry
+    found = table[codes]
+    unknown = np.flatnonzero(found == -1.0)
+    return found, int(unknown[0]) if len(unknown) else -1
+
+
+def labels_of(series: pd.Series) -> tuple[Any, ...]:
+    """All labels of a column: the declared categories, or the sorted distinct values."""
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        found = list(series.cat.categories)
+    else:
+        found = sorted(series.dropna().unique(), key=lambda v: (str(type(v)), v))
+    return tuple(_plain(v) for v in found)
+
+
+def write(flavour: Flavour, columns: Mapping[Hashable, NDArray[Any]], dtypes: Mapping[Hashable, Any]) -> Any:
+    """Build a frame of the flavour; each column is float64, or an object array of labels with None for missing."""
+    if flavour == "numpy":
+        stacked = np.column_stack(list(columns.values()))
+        return _to_numpy(stacked, next(iter(dtypes.values())))
+    if flavour == "polars":
+        import polars as pl
+
+        return pl.DataFrame([_to_polars(pl, name, values, dtypes[name]) for name, values in columns.items()])
+    import pandas as pd
+
+    return pd.DataFrame({name: _to_pandas(values, dtypes[name]) for name, values in columns.items()}, copy=False)
+
+
+def _to_numpy(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Cast to the type that the data had, unless whole numbers would lose a missing value or a fraction."""
+    if values.dtype == dtype or dtype.kind not in "iub" or values.dtype.kind != "f":
+        return values.astype(dtype, copy=False)
+    whole = values.astype(dtype) if np.isfinite(values).all() else values
+    return whole if np.array_equal(whole, values) else values
+
+
+def _to_pandas(values: NDArray[Any], dtype: Any) -> Any:
+    import pandas as pd
+
+    if values.dtype.kind == "f":
+        if isinstance(dtype, np.dtype):
+            return _to_numpy(values, dtype)
+        return pd.array(values, dtype="Float64").astype(dtype) if not isinstance(dtype, pd.CategoricalDtype) else values
+    if isinstance(dtype, pd.CategoricalDtype):
+        return pd.Categorical(values, dtype=dtype)
+    if isinstance(dtype, np.dtype) and dtype.kind == "b" and any(v is None for v in values):
+        return values
+    return pd.array(values, dtype=dtype)
+
+
+def _to_polars(pl: Any, name: Hashable, values: NDArray[Any], dtype: Any) -> Any:
+    if values.dtype.kind == "f":
+        return pl.Series(str(name), values, nan_to_null=True).cast(dtype)
+    return pl.Series(str(name), list(values), dtype=dtype)
+
+
+def dtype_to_json(dtype: Any) -> Any:
+    """A column's type as plain data, for a saved space."""
+    import pandas as pd
+
+    if isinstance(dtype, pd.CategoricalDtype):
+        return {"categories": [_plain(v) for v in dtype.categories], "ordered": bool(dtype.ordered)}
+    return {"enum": list(dtype.categories)} if type(dtype).__name__ == "Enum" else str(dtype)
+
+
+def dtype_from_json(flavour: Flavour, saved: Any) -> Any:
+    """The type that `dtype_to_json` wrote."""
+    import pandas as pd
+
+    if flavour == "polars":
+        import polars as pl
+
+        return pl.Enum(saved["enum"]) if isinstance(saved, dict) else getattr(pl, saved.partition("(")[0])
+    if isinstance(saved, dict):
+        return pd.CategoricalDtype(saved["categories"], ordered=saved["ordered"])
+    return pd.api.types.pandas_dtype(saved)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

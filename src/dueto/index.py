@@ -1,0 +1,111 @@
+"""The bit-packed index of a data set: how many of its rows satisfy a rule, at the speed of memory."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dueto.rule import bits, minimal, to_sets, to_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dueto.rule import Components
+
+__all__ = ["Index"]
+
+BLOCK = 1 << 15  # words ANDed at a time: 256 KiB, which stay in the processor's second-level cache
+SAMPLE = 1 << 13  # rows looked at to guess whether duals repeat
+
+
+class Index:
+    """Encoded rows against the components of one applicant.
+
+    Two forms are kept, and the cheaper one counts: a *bitmap* for each component (which rows meet it, 64 rows to a
+    word), ANDed and counted block by block; and the *distinct duals* with how many rows have each, where rows repeat.
+
+    Parameters
+    ----------
+    components : Components
+        The components relevant to the applicant.
+    X : (m, n) float64
+        Encoded rows.
+    weights : (m,) int64, optional
+        How many rows of the data each row of `X` stands for; 1 if not given.
+    """
+
+    def __init__(
+        self, components: Components, X: NDArray[np.float64], weights: NDArray[np.int64] | None = None
+    ) -> None:
+        self.components, self.X, self.weights = components, X, weights
+
+    @cached_property
+    def bitmaps(self) -> dict[int, NDArray[np.uint64]]:
+        """For each component's bit, which rows meet it: ceil(m / 64) words, rows beyond m never."""
+        n_words = -(-len(self.X) // 64)
+        found = {}
+        for bit, fails in self.components._failing(self.X):
+            packed = np.zeros(8 * n_words, dtype=np.uint8)
+            rows = np.packbits(~fails, bitorder="little")
+            packed[: len(rows)] = rows
+            found[bit] = packed.view("<u8")
+        return found
+
+    @cached_property
+    def _distinct(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.intp]]:
+        words = self.components.duals(self.X)
+        if words.shape[1] == 1:
+            keys, first, inverse = np.unique(words[:, 0], return_index=True, return_inverse=True)
+            keys = keys[:, None]
+        else:
+            keys, first, inverse = np.unique(words, axis=0, return_index=True, return_inverse=True)
+        counts = np.bincount(inverse.ravel(), weights=self.weights, minlength=len(keys))
+        return keys, counts.astype(np.int64), first
+
+    @cached_property
+    def _repeats(self) -> bool:
+        """Whether distinct duals are few enough to be worth finding: judged on a sample spread over the rows."""
+        if self.weights is not None or len(self.X) <= 1 << 16:
+            return True
+        sample = self.components.duals(self.X[:: max(1, len(self.X) // SAMPLE)])
+        return len(np.unique(sample, axis=0)) < len(sample) // 16
+
+    def count(self, chosen: int) -> int:
+        """How many rows satisfy the rule made of a set of components."""
+        if self._repeats:
+            keys, counts, _ = self._distinct
+            return int(counts[self._escaping(keys, chosen)].sum())
+        return count_ones([self.bitmaps[bit] for bit in bits(chosen)], len(self.X))
+
+    def satisfying(self, chosen: int) -> NDArray[np.intp]:
+        """Positions in `X` of rows that satisfy the rule, one for each distinct dual."""
+        keys, _, first = self._distinct
+        return first[self._escaping(keys, chosen)]
+
+    def minimal_duals(self) -> list[int]:
+        """The inclusion-minimal duals of the rows, smallest first: every consistent rule must meet each of them."""
+        return minimal(to_sets(self._distinct[0]))
+
+    @staticmethod
+    def _escaping(keys: NDArray[np.uint64], chosen: int) -> NDArray[np.bool_]:
+        hit: NDArray[np.bool_] = (keys & to_words(chosen, keys.shape[1])).any(axis=1)
+        return ~hit
+
+
+def count_ones(bitmaps: list[NDArray[np.uint64]], m: int) -> int:
+    """How many of `m` rows are set in all bitmaps: AND and population count, one block at a time."""
+    if not bitmaps:
+        return m
+    first, *others = bitmaps
+    total, block = 0, np.empty(BLOCK, dtype=np.uint64)
+    for start in range(0, len(first), BLOCK):
+        span = slice(start, start + BLOCK)
+        acc = block[: len(first[span])]
+        source = first[span]
+        for other in others:
+            np.bitwise_and(source, other[span], out=acc)
+            source = acc
+        total += int(np.bitwise_count(source).sum(dtype=np.int64))
+    return total

@@ -1,0 +1,342 @@
+"""The feature space: every applicant that could be, and how a table becomes numbers and back.
+
+Inside the library an instance is one row of float64 with *one column a feature*: a number as it is, a category as its
+position among the feature's labels, a whole one-hot group as one position, a missing value as NaN.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dueto import frames
+from dueto.domain import Domain, distinct_rows
+from dueto.errors import InputError, some
+from dueto.feature import Feature, Group, declared, encode_feature, onehot_feature, plain_feature
+from dueto.onehot import as_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["FeatureSpace"]
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSpace:
+    """All features of a table, and every instance that could be: the product of their domains.
+
+    Build one with `infer` from data, widen it with `declare`, or `load` declarations from a TOML or JSON file.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dueto import FeatureSpace
+    >>> frame = pd.DataFrame({"age": [25, 40, 61], "job": ["clerk", "smith", "clerk"]})
+    >>> space = FeatureSpace.infer(frame)
+    >>> space.encode(frame)
+    array([[25.,  0.],
+           [40.,  1.],
+           [61.,  0.]])
+    >>> space.decode(space.encode(frame)).equals(frame)
+    True
+    >>> space.declare({"age": {"low": 18, "high": 99}}).size
+    164.0
+    """
+
+    features: tuple[Feature, ...]
+    columns: tuple[Hashable, ...]
+    dtypes: tuple[Any, ...]
+    flavour: frames.Flavour = "pandas"
+    groups: tuple[Group, ...] = ()
+
+    # -- building -----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def infer(
+        cls,
+        frame: Any,
+        *,
+        onehot: Any = None,
+        ordinal: Mapping[Any, Sequence[Any]] | None = None,
+        category: Iterable[Hashable] = (),
+        groups: Iterable[Iterable[Hashable]] = (),
+    ) -> FeatureSpace:
+        """The space of a table, each feature with the values that occur in it (its active domain).
+
+        Parameters
+        ----------
+        frame : pandas or polars frame, or array of shape (m, p)
+            Features only, without the target.
+        onehot : mapping or fitted transformer, optional
+            `{name: [columns]}`, or the fitted OneHotEncoder, ColumnTransformer or Pipeline that made the columns.
+        ordinal : mapping, optional
+            `{column: [labels from lowest to highest]}` for categories that have an order.
+        category : iterable of columns, optional
+            Columns of numbers that are only names (a postcode): unordered.
+        groups : iterable of iterables of features, optional
+            Correlated features that change together, to tuples that occur in the table.
+
+        Raises
+        ------
+        InputError
+            If the table is empty, has twin columns, infinities, dates, or a column of mixed kinds.
+        """
+        table = frames.read(frame)
+        bundles = as_groups(onehot, tuple(table.columns))
+        owner = {column: name for name, members in bundles.items() for column in members}
+        ranks, names_only = dict(ordinal or {}), set(category)
+        for asked in (*ranks, *names_only):
+            if asked not in table.columns:
+                raise InputError(f"there is no column {asked!r}; the columns are {some(table.columns)}")
+        features: list[Feature] = []
+        done: set[str] = set()
+        for column in table.columns:
+            name = owner.get(column)
+            if name is None:
+                features.append(plain_feature(table, column, ranks.get(column), column in names_only))
+            elif name not in done:
+                done.add(name)
+                features.append(onehot_feature(table, name, bundles[name]))
+        _refuse_twins(features)
+        space = cls(tuple(features), tuple(table.columns), tuple(table.dtypes.values()), table.flavour)
+        wanted = [tuple(str(member) for member in group) for group in groups]
+        return space.grouped(space._encode(table), wanted) if wanted else space
+
+    def declare(self, declarations: Mapping[str, Mapping[str, Any]]) -> FeatureSpace:
+        """Widen or narrow domains: `{feature: {"low": 18, "high": 99}}`, `{"values": [...]}`, `{"missing": True}`.
+
+        `low` and `high` mean every whole number between them for an integer feature, every real number for a float;
+        `values` lists the domain exactly (categories new to the data may be named). `kind` may turn integer into float.
+        """
+        features = list(self.features)
+        for name, words in declarations.items():
+            j = self.index(name)
+            features[j] = declared(features[j], words)
+        return replace(self, features=tuple(features))
+
+    @classmethod
+    def load(cls, path: str | Path, frame: Any) -> FeatureSpace:
+        """The space of a table under the declarations of a TOML or JSON file.
+
+        A file has one table a feature, `[features.age]`, with any of `kind`, `low`, `high`, `values`, `missing` and,
+        for a one-hot group, `columns`; and `groups = [["a", "b"]]`. Features not named are inferred.
+        """
+        path = Path(path)
+        declared = _read_declarations(path)
+        features = {str(name): dict(words) for name, words in declared.get("features", {}).items()}
+        columns = {str(column): column for column in frames.read(frame).columns}
+
+        def raw(name: str) -> Hashable:
+            if name not in columns:
+                raise InputError(
+                    f"{path.name} declares {name!r}, but the data has no such column; it has {some(columns)}"
+                )
+            return columns[name]
+
+        onehot = {n: [raw(str(c)) for c in w.pop("columns")] for n, w in features.items() if "columns" in w}
+        ordinal = {raw(n): w["values"] for n, w in features.items() if w.get("kind") == "ordinal" and "values" in w}
+        names_only = [raw(n) for n, w in features.items() if w.get("kind") == "category" and n not in onehot]
+        space = cls.infer(frame, onehot=onehot, ordinal=ordinal, category=names_only, groups=declared.get("groups", ()))
+        return space.declare(features)
+
+    def grouped(self, X: NDArray[np.float64], names: Iterable[Iterable[str]]) -> FeatureSpace:
+        """The same space with these features tied to the tuples that occur in the encoded rows `X`.
+
+        Groups that share a feature, with each other or with those already there, are joined into one.
+        """
+        wanted = [set(g.members) for g in self.groups]
+        for group in names:
+            members = {self.index(n) for n in group}
+            for other in [w for w in wanted if w & members]:
+                members |= other
+                wanted.remove(other)
+            wanted.append(members)
+        return replace(self, groups=tuple(_group(X, tuple(sorted(w))) for w in wanted if len(w) > 1))
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f.name for f in self.features)
+
+    @property
+    def size(self) -> float:
+        """How many instances there are; infinite when a feature is declared over a range of real numbers."""
+        return float(np.prod([f.domain.size for f in self.features]))
+
+    @property
+    def ranges(self) -> NDArray[np.float64]:
+        """(n,) unit of distance along each feature; 1 for an unordered one."""
+        return np.array([f.domain.range if f.ordered else 1.0 for f in self.features], dtype=np.float64)
+
+    @property
+    def ordered(self) -> NDArray[np.bool_]:
+        """(n,) whether each feature is ordered."""
+        return np.array([f.ordered for f in self.features], dtype=np.bool_)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __getitem__(self, name: str) -> Feature:
+        return self.features[self.index(name)]
+
+    def index(self, name: str) -> int:
+        """Position of a feature; an unknown name is refused with the nearest known ones."""
+        try:
+            return self.names.index(str(name))
+        except ValueError:
+            near = difflib.get_close_matches(str(name), self.names, n=3, cutoff=0.5)
+            hint = f"did you mean {some(near)}?" if near else f"the features are {some(self.names)}"
+            raise InputError(f"there is no feature {name!r}; {hint}") from None
+
+    def contains(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """(N,) whether each encoded row is an instance: every value in its domain, every group's tuple in the data."""
+        inside = np.ones(len(X), dtype=bool)
+        for j, feature in enumerate(self.features):
+            inside &= feature.domain.contains(X[:, j])
+        for group in self.groups:
+            inside &= group.contains(X)
+        return inside
+
+    # -- encoding -----------------------------------------------------------------------------------------------------
+
+    def encode(self, frame: Any) -> NDArray[np.float64]:
+        """A table as encoded rows, shape (m, n), its columns in any order; columns that are not features are ignored.
+
+        Raises
+        ------
+        InputError
+            For an absent column, a category without a code, an infinite number: naming column and row.
+        """
+        return self._encode(frames.read(frame))
+
+    def encode_row(self, row: Any) -> NDArray[np.float64]:
+        """One applicant, shape (n,), from a mapping, a Series, a sequence in column order, or a frame of one row."""
+        if hasattr(row, "columns") or (isinstance(row, np.ndarray) and row.ndim == 2):
+            X = self.encode(row)
+            if len(X) != 1:
+                raise InputError(f"expected one row, got {len(X)}; choose one by its number")
+            return X[0]
+        return self._encode(frames.one_row(row, self.columns))[0]
+
+    def _encode(self, table: frames.Table) -> NDArray[np.float64]:
+        if table.flavour == "numpy" and len(table.columns) != len(self.columns):
+            raise InputError(f"the array has {len(table.columns)} columns but the space has {len(self.columns)}")
+        X = np.empty((table.n_rows, len(self)))
+        series = dict(table.columns)
+        if table.flavour == "numpy":
+            series = dict(zip(self.columns, table.columns.values(), strict=True))
+        for j, feature in enumerate(self.features):
+            for column in feature.columns:
+                if column not in series:
+                    raise InputError(f"the data has no column {column!r}; it has {some(series)}")
+            X[:, j] = encode_feature(feature, series)
+        return X
+
+    def decode(self, X: ArrayLike) -> Any:
+        """Encoded rows as a table of the kind that the space was inferred from: same columns, order and types."""
+        X = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        raw: dict[Hashable, NDArray[Any]] = {}
+        for j, feature in enumerate(self.features):
+            if feature.tuples is not None:
+                raw |= zip(feature.columns, feature.tuples[X[:, j].astype(np.intp)].T, strict=True)
+            elif feature.labels:
+                table = np.empty(len(feature.labels) + 1, dtype=object)
+                table[:] = [*feature.labels, None]
+                raw[feature.columns[0]] = table[np.where(np.isnan(X[:, j]), -1, X[:, j]).astype(np.intp)]
+            else:
+                raw[feature.columns[0]] = X[:, j]
+        return frames.write(
+            self.flavour, {c: raw[c] for c in self.columns}, dict(zip(self.columns, self.dtypes, strict=True))
+        )
+
+    # -- saving -------------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole space as plain data (JSON), domains with their counts included."""
+        return {
+            "flavour": self.flavour,
+            "columns": list(self.columns),
+            "dtypes": [frames.dtype_to_json(d) for d in self.dtypes],
+            "features": [
+                {
+                    "name": f.name,
+                    "kind": f.kind,
+                    "columns": list(f.columns),
+                    "labels": list(f.labels),
+                    "tuples": None if f.tuples is None else f.tuples.tolist(),
+                    "domain": f.domain.to_dict(),
+                }
+                for f in self.features
+            ],
+            "groups": [
+                {"members": list(g.members), "tuples": g.tuples.tolist(), "counts": g.counts.tolist()}
+                for g in self.groups
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> FeatureSpace:
+        """The space that `to_dict` wrote."""
+        return cls(
+            tuple(
+                Feature(
+                    f["name"],
+                    f["kind"],
+                    tuple(f["columns"]),
+                    Domain.from_dict(f["domain"]),
+                    tuple(f["labels"]),
+                    None if f["tuples"] is None else np.asarray(f["tuples"], dtype=np.float64),
+                )
+                for f in saved["features"]
+            ),
+            tuple(saved["columns"]),
+            tuple(frames.dtype_from_json(saved["flavour"], d) for d in saved["dtypes"]),
+            saved["flavour"],
+            tuple(
+                Group(tuple(g["members"]), np.asarray(g["tuples"]), np.asarray(g["counts"])) for g in saved["groups"]
+            ),
+        )
+
+
+def _group(X: NDArray[np.float64], members: tuple[int, ...]) -> Group:
+    rows = X[:, members]
+    first, _, counts = distinct_rows(rows)
+    return Group(members, rows[first], counts.astype(np.float64))
+
+
+def _refuse_twins(features: Sequence[Feature]) -> None:
+    seen: set[str] = set()
+    for feature in features:
+        if feature.name in seen:
+            raise InputError(f"two features would be named {feature.name!r}; rename a column or a one-hot group")
+        seen.add(feature.name)
+
+
+def _read_declarations(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except OSError as problem:
+        raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
+    except ValueError as problem:
+        raise InputError(f"{path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {problem}") from None
+    if (
+        not isinstance(found, dict)
+        or not set(found) <= {"features", "groups"}
+        or not isinstance(found.get("features", {}), dict)
+    ):
+        raise InputError(f"{path} must hold a table 'features' and, if wanted, a list 'groups', and nothing else")
+    for name, words in found.get("features", {}).items():
+        if not isinstance(words, dict):
+            raise InputError(f"{path}: feature {name!r} must be a table, such as {{low = 18, high = 99}}")
+    return found
