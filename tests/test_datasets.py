@@ -156,9 +156,7 @@ def test_one_hot_columns_of_the_paper_are_one_feature_each(data_folder: Path) ->
     ("load", "nodes", "ties"),
     [(datasets.load_paper_credit, 4_937, 111), (datasets.load_paper_adult, 6_639, 889)],
 )
-def test_published_tree_reads_the_columns_of_its_table(
-    load: Any, nodes: int, ties: int, data_folder: Path
-) -> None:
+def test_published_tree_reads_the_columns_of_its_table(load: Any, nodes: int, ties: int, data_folder: Path) -> None:
     data = load(folder=data_folder)
     tree, X = data.tree, data.frame.to_numpy(dtype=np.float32)
     assert len(tree["left"]) == nodes
