@@ -35,12 +35,14 @@ class Box:
         return cls(np.full(n, -np.inf), np.full(n, np.inf), np.ones(n, dtype=bool))
 
     def __and__(self, other: Box) -> Box:
-        return Box(np.maximum(self.low, other.low), np.minimum(self.high, other.high), self.missing & other.missing)
+        return Box(
+            np.maximum(self.low, other.low), np.minimum(self.high, other.high), self.missing & other.missing
+        )
 
     def allows(self, j: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether each value of feature `j` is inside."""
-        inside: NDArray[np.bool_] = (values >= self.low[j]) & (values <= self.high[j])
-        return inside | (np.isnan(values) & self.missing[j])
+        bounded = (values >= self.low[j]) & (values <= self.high[j])
+        return np.asarray(np.where(np.isnan(values), self.missing[j], bounded), dtype=np.bool_)
 
     def contains(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
         """(N,) whether each encoded row is inside. Features without a bound are not looked at."""

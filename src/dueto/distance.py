@@ -10,11 +10,13 @@ import numpy as np
 from dueto.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from dueto.space import FeatureSpace
 
-__all__ = ["Distance", "steps"]
+__all__ = ["Distance", "joined", "parts", "steps"]
 
 
 @dataclass(frozen=True)
@@ -52,28 +54,31 @@ class Distance:
 
     def __call__(self, space: FeatureSpace, x: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
         """(N,) distance of each encoded row of `X` from the encoded applicant `x`."""
-        d = steps(space, x, X)
-        return self.combine(
-            (d > 0).sum(axis=1), d.sum(axis=1), (d * d).sum(axis=1), d.max(axis=1, initial=0.0), len(space)
-        )
+        return self.combine(parts(steps(space, x, X)), len(space))
 
-    def combine(
-        self,
-        changes: NDArray[np.int_] | NDArray[np.float64],
-        total: NDArray[np.float64],
-        squares: NDArray[np.float64],
-        largest: NDArray[np.float64],
-        n: int,
-    ) -> NDArray[np.float64]:
-        """The formula, from ‖d‖₀, ‖d‖₁, Σ d² and max d."""
+    def combine(self, parts: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+        """The formula, from (..., 4) parts as `parts` gives them, over n features."""
         w0, w1, w2, w3 = self.weights
-        combined: NDArray[np.float64] = w0 * changes / n + w1 * total / n + w2 * np.sqrt(squares / n) + w3 * largest
-        return combined
+        count, total, squares, largest = np.moveaxis(parts, -1, 0)
+        return np.asarray(w0 * count / n + w1 * total / n + w2 * np.sqrt(squares / n) + w3 * largest)
 
 
-def steps(space: FeatureSpace, x: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(N, n) d_j of every row: how far each feature moved, in units of its range."""
-    moved = np.abs(X - x) / space.ranges
-    moved = np.where(space.ordered, moved, (X != x).astype(np.float64))
+def parts(d: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(N, 4) ‖d‖₀, ‖d‖₁, Σ d² and max d of each row of steps (N, n)."""
+    return np.column_stack([(d > 0).sum(1), d.sum(1), (d * d).sum(1), d.max(1, initial=0.0)])
+
+
+def joined(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(..., 4) parts of steps on some features and parts of steps on others, as parts of both."""
+    return np.concatenate([one[..., :3] + two[..., :3], np.maximum(one[..., 3:], two[..., 3:])], axis=-1)
+
+
+def steps(
+    space: FeatureSpace, x: NDArray[np.float64], X: NDArray[np.float64], members: Sequence[int] | None = None
+) -> NDArray[np.float64]:
+    """(N, n) d_j of every row: how far each feature moved, in units of its range; of some features, if named."""
+    at = slice(None) if members is None else list(members)
+    x = x[at]
+    moved = np.where(space.ordered[at], np.abs(X - x) / space.ranges[at], (x != X).astype(np.float64))
     gone = np.isnan(X)
     return np.where(gone | np.isnan(x), (gone != np.isnan(x)).astype(np.float64), moved)

@@ -54,7 +54,9 @@ class Domain:
     def widened(self, low: float, high: float, *, integer: bool) -> Domain:
         """The declared range [low, high]; a short range of whole numbers is listed."""
         if not (np.isfinite(low) and np.isfinite(high) and low <= high):
-            raise InputError(f"a range from {low:g} to {high:g} holds no numbers; give low <= high, both finite")
+            raise InputError(
+                f"a range from {low:g} to {high:g} holds no numbers; give low <= high, both finite"
+            )
         inside = (self.values >= low) & (self.values <= high)
         values, counts = self.values[inside], self.counts[inside]
         if integer and high - low < LISTED:
@@ -92,20 +94,25 @@ class Domain:
         else:
             found = np.zeros(v.shape, dtype=bool)
         if self.interval is not None:
-            found |= (v >= self.interval[0]) & (v <= self.interval[1]) & (not self.integer or v == np.round(v))
+            found |= (
+                (v >= self.interval[0]) & (v <= self.interval[1]) & (not self.integer or v == np.round(v))
+            )
         return np.where(np.isnan(v), self.missing > 0, found)
 
-    def candidates(self, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Values to try, with weights: every value where they are listed, else those of the data and a random grid.
+    def candidates(
+        self, rng: np.random.Generator, low: float = -np.inf, high: float = np.inf
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Values from low to high, and missing, with weights: all that are listed; from an interval, a random grid too.
 
-        Weights are the counts plus one, so that values never seen can be drawn too.
+        Weights are the counts, plus one where some were never seen, so that these can be drawn as well.
         """
-        values, counts = self.values, self.counts
-        if self.interval is not None:
-            low, high = self.interval
+        inside = (self.values >= low) & (self.values <= high)
+        values, counts = self.values[inside], self.counts[inside]
+        if self.interval is not None and max(low, self.interval[0]) <= min(high, self.interval[1]):
+            low, high = max(low, self.interval[0]), min(high, self.interval[1])
             extra = np.append(rng.uniform(low, high, GRID), (low, high))
             extra = np.round(extra) if self.integer else extra
-            values = np.union1d(values, extra[self.contains(extra)])
+            values = np.union1d(values, extra[self.contains(extra) & (extra >= low) & (extra <= high)])
             counts = self.listed(values).counts
         if self.missing:
             values, counts = np.append(values, np.nan), np.append(counts, self.missing)

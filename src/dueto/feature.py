@@ -40,6 +40,8 @@ class Feature:
         For an ordinal or a category, the label of each code 0, 1, ...
     tuples : (len(labels), len(columns)) float64, optional
         For a one-hot group, the raw values of its columns for each label.
+    nan : bool
+        Whether the raw column is one of objects that says "missing" by NaN rather than None.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Feature:
     domain: Domain
     labels: tuple[Any, ...] = ()
     tuples: NDArray[np.float64] | None = None
+    nan: bool = False
 
     @property
     def ordered(self) -> bool:
@@ -73,7 +76,9 @@ class Feature:
             return None
         if self.labels:
             return self.labels[int(value)]
-        return int(value) if float(value).is_integer() and abs(value) < frames.LARGEST_INTEGER else float(value)
+        return (
+            int(value) if float(value).is_integer() and abs(value) < frames.LARGEST_INTEGER else float(value)
+        )
 
     def text(self, value: float) -> str:
         """An encoded value for a reader, with as many digits as tell it from every other number."""
@@ -99,7 +104,9 @@ class Group:
         return np.isin(which[len(self.tuples) :], which[: len(self.tuples)])
 
 
-def plain_feature(table: frames.Table, column: Hashable, ranks: Sequence[Any] | None, name_only: bool) -> Feature:
+def plain_feature(
+    table: frames.Table, column: Hashable, ranks: Sequence[Any] | None, name_only: bool
+) -> Feature:
     series = table.columns[column]
     kind: Kind = frames.kind_of(column, series)
     name = f"x{column}" if table.flavour == "numpy" else str(column)
@@ -110,7 +117,7 @@ def plain_feature(table: frames.Table, column: Hashable, ranks: Sequence[Any] | 
     if kind in {"integer", "float"}:
         return Feature(name, kind, (column,), Domain.active(frames.to_numbers(column, series)))
     labels = tuple(ranks) if ranks is not None else frames.labels_of(series)
-    blank = Feature(name, kind, (column,), Domain.active(np.empty(0)), labels)
+    blank = Feature(name, kind, (column,), Domain.active(np.empty(0)), labels, nan=column in table.nans)
     return replace(blank, domain=Domain.active(encode_feature(blank, table.columns)))
 
 
@@ -201,7 +208,9 @@ def declared(feature: Feature, words: Mapping[str, Any]) -> Feature:
         else:
             new = tuple(v for v in words["values"] if v not in labels)
             if new and tuples is not None:
-                raise InputError(f"one-hot group {feature.name!r} has no column for {new[0]!r}; it has {some(labels)}")
+                raise InputError(
+                    f"one-hot group {feature.name!r} has no column for {new[0]!r}; it has {some(labels)}"
+                )
             if new and kind == "ordinal":
                 raise InputError(
                     f"feature {feature.name!r} has no label {new[0]!r}; give the whole order in infer(ordinal=...)"
@@ -210,6 +219,10 @@ def declared(feature: Feature, words: Mapping[str, Any]) -> Feature:
             feature = replace(feature, labels=labels)
             domain = domain.listed(np.array([feature.code(v) for v in words["values"]]))
     if "missing" in words:
+        if words["missing"] and tuples is not None:
+            raise InputError(
+                f"one-hot group {feature.name!r} cannot be missing; its labels are {some(labels)}"
+            )
         domain = replace(domain, missing=max(domain.missing, 1.0) if words["missing"] else 0.0)
     return replace(feature, kind=kind, domain=domain, labels=labels)
 

@@ -26,9 +26,13 @@ __all__ = [
     "kind_of",
     "labels_of",
     "one_row",
+    "pick",
+    "pickings",
     "read",
+    "select",
     "to_codes",
     "to_numbers",
+    "to_numpy",
     "write",
 ]
 
@@ -43,6 +47,7 @@ class Table:
     flavour: Flavour
     columns: dict[Hashable, pd.Series]
     dtypes: dict[Hashable, Any]
+    nans: frozenset[Hashable] = frozenset()  # object columns that say "missing" by NaN, not None
 
     @property
     def n_rows(self) -> int:
@@ -67,10 +72,11 @@ def read(frame: Any) -> Table:
         _refuse_twins(names)
         columns = {name: frame[name] for name in names}
         dtypes = {name: frame[name].dtype for name in names}
+        nans = [name for name in names if _says_nan(frame[name])]
     elif type(frame).__module__.startswith("polars"):
         flavour, names = "polars", list(frame.columns)
         columns = {name: _from_polars(frame[name]) for name in names}
-        dtypes = dict(zip(names, frame.dtypes, strict=True))
+        dtypes, nans = dict(zip(names, frame.dtypes, strict=True)), []
     else:
         array = np.asarray(frame)
         if array.ndim != 2 or array.dtype.names is not None:
@@ -81,12 +87,19 @@ def read(frame: Any) -> Table:
         flavour, names = "numpy", list(range(array.shape[1]))
         columns = {j: pd.Series(array[:, j]).infer_objects() for j in names}
         dtypes = {j: array.dtype for j in names}
+        nans = [j for j in names if _says_nan(array[:, j])]
     if not names:
         raise InputError("the data has no columns; give a table with one column for each feature")
-    table = Table(flavour, columns, dtypes)
+    table = Table(flavour, columns, dtypes, frozenset(nans))
     if table.n_rows == 0:
         raise InputError("the data has no rows; give at least one row for each value that a feature can take")
     return table
+
+
+def select(frame: Any, columns: Any) -> Any:
+    """The named columns of a frame, where it has names and all of them; else the frame as it is."""
+    named = hasattr(frame, "columns") and columns is not None
+    return frame[list(columns)] if named and set(columns) <= set(frame.columns) else frame
 
 
 def one_row(row: Any, columns: tuple[Hashable, ...]) -> Table:
@@ -108,16 +121,26 @@ def one_row(row: Any, columns: tuple[Hashable, ...]) -> Table:
                 f"the row has {len(values)} values, but the data has {len(columns)} columns; give one for each"
             )
     series = {
-        name: pd.Series([value], dtype=object).infer_objects() for name, value in zip(columns, values, strict=True)
+        name: pd.Series([value], dtype=object).infer_objects()
+        for name, value in zip(columns, values, strict=True)
     }
     return Table("pandas", series, {name: s.dtype for name, s in series.items()})
+
+
+def _says_nan(values: Any) -> bool:
+    import pandas as pd
+
+    missing = list(values[pd.isna(values)]) if values.dtype == np.dtype(object) else []
+    return bool(missing) and isinstance(missing[0], float)
 
 
 def _refuse_twins(names: list[Any]) -> None:
     seen: set[Any] = set()
     for name in names:
         if name in seen:
-            raise InputError(f"two columns are named {name!r}; rename one, since a feature is known by its name")
+            raise InputError(
+                f"two columns are named {name!r}; rename one, since a feature is known by its name"
+            )
         seen.add(name)
 
 
@@ -127,7 +150,9 @@ def _from_polars(series: Any) -> pd.Series:
     base = series.dtype.base_type().__name__
     if base in {"Categorical", "Enum"}:
         texts = series.cast(str).to_list()
-        return pd.Series(pd.Categorical(texts, categories=list(series.dtype.categories) if base == "Enum" else None))
+        return pd.Series(
+            pd.Categorical(texts, categories=list(series.dtype.categories) if base == "Enum" else None)
+        )
     if series.dtype.is_numeric() and not series.dtype.is_decimal():
         whole = series.dtype.is_integer() and series.null_count() == 0
         return pd.Series(series.to_numpy() if whole else series.cast(float).to_numpy())
@@ -149,7 +174,9 @@ def kind_of(name: Hashable, series: pd.Series) -> Literal["integer", "float", "c
     if types.is_float_dtype(dtype):
         return "float"
     if types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype):
-        raise InputError(f"column {name!r} holds dates or times; turn it into a number, such as days before today")
+        raise InputError(
+            f"column {name!r} holds dates or times; turn it into a number, such as days before today"
+        )
     present = series.dropna()
     inner = types.infer_dtype(present, skipna=True)
     if inner in {"string", "boolean", "empty"}:
@@ -178,7 +205,9 @@ def to_numbers(name: Hashable, series: pd.Series) -> NDArray[np.float64]:
     _refuse(np.isinf(numbers), name, "is infinite; replace it by a finite number or by a missing value")
     if kind_of(name, series) == "integer":
         too_large = np.abs(numbers) > LARGEST_INTEGER
-        _refuse(too_large, name, "is beyond 2**53, where whole numbers are no longer exact; rescale the column")
+        _refuse(
+            too_large, name, "is beyond 2**53, where whole numbers are no longer exact; rescale the column"
+        )
     return numbers + 0.0  # -0.0 becomes 0.0: equal values have equal bytes
 
 
@@ -192,8 +221,12 @@ def to_codes(series: pd.Series, labels: tuple[Any, ...]) -> tuple[NDArray[np.flo
     import pandas as pd
 
     codes, uniques = pd.factorize(series, use_na_sentinel=True)
-    places = pd.Index(list(labels), dtype=object).get_indexer(pd.Index(np.asarray(uniques, dtype=object), dtype=object))
-    table = np.append(np.where(places < 0, -1.0, places), np.nan)  # factorize gives -1 for missing: the last entry
+    places = pd.Index(list(labels), dtype=object).get_indexer(
+        pd.Index(np.asarray(uniques, dtype=object), dtype=object)
+    )
+    table = np.append(
+        np.where(places < 0, -1.0, places), np.nan
+    )  # factorize gives -1 for missing: the last entry
     found = table[codes]
     unknown = np.flatnonzero(found == -1.0)
     return found, int(unknown[0]) if len(unknown) else -1
@@ -210,46 +243,81 @@ def labels_of(series: pd.Series) -> tuple[Any, ...]:
     return tuple(_plain(v) for v in found)
 
 
-def write(flavour: Flavour, columns: Mapping[Hashable, NDArray[Any]], dtypes: Mapping[Hashable, Any]) -> Any:
-    """Build a frame of the flavour; each column is float64, or an object array of labels with None for missing."""
+def pickings(flavour: Flavour, labels: tuple[Any, ...], dtype: Any, *, nan: bool = False) -> Any:
+    """Labels, and last a missing value, as a column of this type to `pick` from; a type that lists them is widened."""
+    import pandas as pd
+
+    table = np.empty(len(labels) + 1, dtype=object)
+    table[:] = [*labels, np.nan if nan else None]
+    if flavour == "polars":
+        import polars as pl
+
+        if isinstance(dtype, pl.Enum):
+            dtype = pl.Enum(list(dict.fromkeys([*dtype.categories, *labels])))
+        return pl.Series(table.tolist(), dtype=dtype)
+    if flavour == "numpy" or isinstance(dtype, np.dtype):
+        return table
+    if isinstance(dtype, pd.CategoricalDtype):
+        dtype = pd.CategoricalDtype(list(dict.fromkeys([*dtype.categories, *labels])), ordered=dtype.ordered)
+    return pd.array(table, dtype=dtype)
+
+
+def pick(table: Any, codes: NDArray[np.intp]) -> Any:
+    """The rows of `pickings` with these codes."""
+    return table.gather(codes) if type(table).__module__.startswith("polars") else table[codes]
+
+
+def write(flavour: Flavour, columns: Mapping[Hashable, Any], dtypes: Mapping[Hashable, Any]) -> Any:
+    """Build a frame of the flavour; each column is float64, or `pick`ed labels with None for missing."""
     if flavour == "numpy":
         stacked = np.column_stack(list(columns.values()))
-        return _to_numpy(stacked, next(iter(dtypes.values())))
+        return to_numpy(stacked, next(iter(dtypes.values())))
     if flavour == "polars":
         import polars as pl
 
         return pl.DataFrame([_to_polars(pl, name, values, dtypes[name]) for name, values in columns.items()])
     import pandas as pd
 
-    return pd.DataFrame({name: _to_pandas(values, dtypes[name]) for name, values in columns.items()}, copy=False)
+    return pd.DataFrame(
+        {name: _to_pandas(values, dtypes[name]) for name, values in columns.items()}, copy=False
+    )
 
 
-def _to_numpy(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def to_numpy(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Cast to the type that the data had, unless whole numbers would lose a missing value or a fraction."""
     if values.dtype == dtype or dtype.kind not in "iub" or values.dtype.kind != "f":
         return values.astype(dtype, copy=False)
-    whole = values.astype(dtype) if np.isfinite(values).all() else values
+    with np.errstate(invalid="ignore"):
+        whole = values.astype(dtype) if np.isfinite(values).all() else values
     return whole if np.array_equal(whole, values) else values
 
 
-def _to_pandas(values: NDArray[Any], dtype: Any) -> Any:
+def _to_pandas(values: Any, dtype: Any) -> Any:
     import pandas as pd
 
+    if not isinstance(values, np.ndarray):
+        return values
     if values.dtype.kind == "f":
         if isinstance(dtype, np.dtype):
-            return _to_numpy(values, dtype)
-        return pd.array(values, dtype="Float64").astype(dtype) if not isinstance(dtype, pd.CategoricalDtype) else values
-    if isinstance(dtype, pd.CategoricalDtype):
-        return pd.Categorical(values, dtype=dtype)
-    if isinstance(dtype, np.dtype) and dtype.kind == "b" and any(v is None for v in values):
-        return values
-    return pd.array(values, dtype=dtype)
+            return to_numpy(values, dtype)
+        if isinstance(dtype, pd.CategoricalDtype):
+            return values
+        column = pd.array(values, dtype="Float64")
+        return column if dtype.kind in "iu" and _fractions(values) else column.astype(dtype)
+    if dtype.kind in "biuf" and any(v is None for v in values):
+        dtype = np.dtype(object if dtype.kind == "b" else np.float64)
+    return pd.Series(values, dtype=dtype)
 
 
-def _to_polars(pl: Any, name: Hashable, values: NDArray[Any], dtype: Any) -> Any:
-    if values.dtype.kind == "f":
-        return pl.Series(str(name), values, nan_to_null=True).cast(dtype)
-    return pl.Series(str(name), list(values), dtype=dtype)
+def _to_polars(pl: Any, name: Hashable, values: Any, dtype: Any) -> Any:
+    if isinstance(values, pl.Series):
+        return values.alias(str(name))
+    column = pl.Series(str(name), values, nan_to_null=True)
+    return column if dtype.is_integer() and _fractions(values) else column.cast(dtype)
+
+
+def _fractions(values: NDArray[np.float64]) -> bool:
+    return not np.array_equal(values, np.round(values), equal_nan=True)
 
 
 def dtype_to_json(dtype: Any) -> Any:

@@ -90,8 +90,7 @@ class Index:
 
     @staticmethod
     def _escaping(keys: NDArray[np.uint64], chosen: int) -> NDArray[np.bool_]:
-        hit: NDArray[np.bool_] = (keys & to_words(chosen, keys.shape[1])).any(axis=1)
-        return ~hit
+        return np.asarray(((keys & to_words(chosen, keys.shape[1])) == 0).all(axis=1))
 
 
 def count_ones(bitmaps: list[NDArray[np.uint64]], m: int) -> int:

@@ -39,7 +39,9 @@ def as_groups(onehot: Any, columns: Sequence[Hashable]) -> dict[str, list[Hashab
     return {name: [columns[j] for j in places] for name, places in positions.items() if len(places) > 1}
 
 
-def _declared(onehot: Mapping[Any, Sequence[Hashable]], columns: Sequence[Hashable]) -> dict[str, list[Hashable]]:
+def _declared(
+    onehot: Mapping[Any, Sequence[Hashable]], columns: Sequence[Hashable]
+) -> dict[str, list[Hashable]]:
     taken: dict[Hashable, str] = {}
     known = set(columns)
     for name, members in onehot.items():
@@ -47,7 +49,9 @@ def _declared(onehot: Mapping[Any, Sequence[Hashable]], columns: Sequence[Hashab
             raise InputError(f"one-hot group {name!r} must be a list of column names")
         for column in members:
             if column not in known:
-                raise InputError(f"one-hot group {name!r} names column {column!r}, which the data does not have")
+                raise InputError(
+                    f"one-hot group {name!r} names column {column!r}, which the data does not have"
+                )
             if column in taken:
                 raise InputError(
                     f"column {column!r} is in two one-hot groups, {taken[column]!r} and {name!r}; choose one"

@@ -117,7 +117,9 @@ class Rule:
             j = space.index(component.feature)
             feature, value = space.features[j], space.features[j].code(component.value)
             if component.op != "=" and not feature.ordered:
-                raise InputError(f"{component} has no meaning: feature {feature.name!r} has no order; use '='")
+                raise InputError(
+                    f"{component} has no meaning: feature {feature.name!r} has no order; use '='"
+                )
             if np.isnan(value):
                 box.low[j], box.high[j] = np.inf, -np.inf
                 continue

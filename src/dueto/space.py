@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,9 +142,13 @@ class FeatureSpace:
             return columns[name]
 
         onehot = {n: [raw(str(c)) for c in w.pop("columns")] for n, w in features.items() if "columns" in w}
-        ordinal = {raw(n): w["values"] for n, w in features.items() if w.get("kind") == "ordinal" and "values" in w}
+        ordinal = {
+            raw(n): w["values"] for n, w in features.items() if w.get("kind") == "ordinal" and "values" in w
+        }
         names_only = [raw(n) for n, w in features.items() if w.get("kind") == "category" and n not in onehot]
-        space = cls.infer(frame, onehot=onehot, ordinal=ordinal, category=names_only, groups=declared.get("groups", ()))
+        space = cls.infer(
+            frame, onehot=onehot, ordinal=ordinal, category=names_only, groups=declared.get("groups", ())
+        )
         return space.declare(features)
 
     def grouped(self, X: NDArray[np.float64], names: Iterable[Iterable[str]]) -> FeatureSpace:
@@ -162,7 +167,7 @@ class FeatureSpace:
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(f.name for f in self.features)
 
@@ -171,12 +176,12 @@ class FeatureSpace:
         """How many instances there are; infinite when a feature is declared over a range of real numbers."""
         return float(np.prod([f.domain.size for f in self.features]))
 
-    @property
+    @cached_property
     def ranges(self) -> NDArray[np.float64]:
         """(n,) unit of distance along each feature; 1 for an unordered one."""
-        return np.array([f.domain.range if f.ordered else 1.0 for f in self.features], dtype=np.float64)
+        return np.array([f.domain.range if f.ordered else 1.0 for f in self.features])
 
-    @property
+    @cached_property
     def ordered(self) -> NDArray[np.bool_]:
         """(n,) whether each feature is ordered."""
         return np.array([f.ordered for f in self.features], dtype=np.bool_)
@@ -220,15 +225,18 @@ class FeatureSpace:
     def encode_row(self, row: Any) -> NDArray[np.float64]:
         """One applicant, shape (n,), from a mapping, a Series, a sequence in column order, or a frame of one row."""
         if hasattr(row, "columns") or (isinstance(row, np.ndarray) and row.ndim == 2):
-            X = self.encode(row)
+            X: NDArray[np.float64] = self.encode(row)
             if len(X) != 1:
                 raise InputError(f"expected one row, got {len(X)}; choose one by its number")
-            return X[0]
-        return self._encode(frames.one_row(row, self.columns))[0]
+        else:
+            X = self._encode(frames.one_row(row, self.columns))
+        return np.asarray(X[0])
 
     def _encode(self, table: frames.Table) -> NDArray[np.float64]:
         if table.flavour == "numpy" and len(table.columns) != len(self.columns):
-            raise InputError(f"the array has {len(table.columns)} columns but the space has {len(self.columns)}")
+            raise InputError(
+                f"the array has {len(table.columns)} columns but the space has {len(self.columns)}"
+            )
         X = np.empty((table.n_rows, len(self)))
         series = dict(table.columns)
         if table.flavour == "numpy":
@@ -243,19 +251,33 @@ class FeatureSpace:
     def decode(self, X: ArrayLike) -> Any:
         """Encoded rows as a table of the kind that the space was inferred from: same columns, order and types."""
         X = np.atleast_2d(np.asarray(X, dtype=np.float64))
-        raw: dict[Hashable, NDArray[Any]] = {}
+        if self.flavour == "numpy" and not any(f.labels for f in self.features):
+            return frames.to_numpy(X.copy(), self.dtypes[0])
+        raw: dict[Hashable, Any] = {}
         for j, feature in enumerate(self.features):
-            if feature.tuples is not None:
-                raw |= zip(feature.columns, feature.tuples[X[:, j].astype(np.intp)].T, strict=True)
-            elif feature.labels:
-                table = np.empty(len(feature.labels) + 1, dtype=object)
-                table[:] = [*feature.labels, None]
-                raw[feature.columns[0]] = table[np.where(np.isnan(X[:, j]), -1, X[:, j]).astype(np.intp)]
-            else:
+            if not feature.labels:
                 raw[feature.columns[0]] = X[:, j]
+                continue
+            codes = np.where(np.isnan(X[:, j]), len(feature.labels), X[:, j]).astype(np.intp)
+            for column in feature.columns:
+                raw[column] = frames.pick(self._pickings[column], codes)
         return frames.write(
             self.flavour, {c: raw[c] for c in self.columns}, dict(zip(self.columns, self.dtypes, strict=True))
         )
+
+    @cached_property
+    def _pickings(self) -> dict[Hashable, Any]:
+        """For each column of a labelled feature, what it holds for each code, and last what it holds if missing."""
+        dtypes = dict(zip(self.columns, self.dtypes, strict=True))
+        found: dict[Hashable, Any] = {}
+        for feature in self.features:
+            if feature.tuples is not None:
+                values = np.vstack([feature.tuples, np.full(len(feature.columns), np.nan)])
+                found |= zip(feature.columns, values.T, strict=True)
+            elif feature.labels:
+                column = feature.columns[0]
+                found[column] = frames.pickings(self.flavour, feature.labels, dtypes[column], nan=feature.nan)
+        return found
 
     # -- saving -------------------------------------------------------------------------------------------------------
 
@@ -272,6 +294,7 @@ class FeatureSpace:
                     "columns": list(f.columns),
                     "labels": list(f.labels),
                     "tuples": None if f.tuples is None else f.tuples.tolist(),
+                    "nan": f.nan,
                     "domain": f.domain.to_dict(),
                 }
                 for f in self.features
@@ -294,6 +317,7 @@ class FeatureSpace:
                     Domain.from_dict(f["domain"]),
                     tuple(f["labels"]),
                     None if f["tuples"] is None else np.asarray(f["tuples"], dtype=np.float64),
+                    f["nan"],
                 )
                 for f in saved["features"]
             ),
@@ -301,7 +325,8 @@ class FeatureSpace:
             tuple(frames.dtype_from_json(saved["flavour"], d) for d in saved["dtypes"]),
             saved["flavour"],
             tuple(
-                Group(tuple(g["members"]), np.asarray(g["tuples"]), np.asarray(g["counts"])) for g in saved["groups"]
+                Group(tuple(g["members"]), np.asarray(g["tuples"]), np.asarray(g["counts"]))
+                for g in saved["groups"]
             ),
         )
 
@@ -316,7 +341,9 @@ def _refuse_twins(features: Sequence[Feature]) -> None:
     seen: set[str] = set()
     for feature in features:
         if feature.name in seen:
-            raise InputError(f"two features would be named {feature.name!r}; rename a column or a one-hot group")
+            raise InputError(
+                f"two features would be named {feature.name!r}; rename a column or a one-hot group"
+            )
         seen.add(feature.name)
 
 
@@ -329,13 +356,17 @@ def _read_declarations(path: Path) -> dict[str, Any]:
     except OSError as problem:
         raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
     except ValueError as problem:
-        raise InputError(f"{path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {problem}") from None
+        raise InputError(
+            f"{path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {problem}"
+        ) from None
     if (
         not isinstance(found, dict)
         or not set(found) <= {"features", "groups"}
         or not isinstance(found.get("features", {}), dict)
     ):
-        raise InputError(f"{path} must hold a table 'features' and, if wanted, a list 'groups', and nothing else")
+        raise InputError(
+            f"{path} must hold a table 'features' and, if wanted, a list 'groups', and nothing else"
+        )
     for name, words in found.get("features", {}).items():
         if not isinstance(words, dict):
             raise InputError(f"{path}: feature {name!r} must be a table, such as {{low = 18, high = 99}}")

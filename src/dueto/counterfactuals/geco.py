@@ -1,0 +1,230 @@
+"""GeCo: a genetic search for near, feasible counterfactuals of any model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dueto.counterfactuals.base import Answer, Query, Status, contradiction, irredundant
+from dueto.counterfactuals.delta import Catalogue
+from dueto.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["GeCo"]
+
+PARENTS = 32  # parents that are crossed pair by pair
+LOOK = 10_000  # candidates of one last look
+CHILDREN = 20_000  # candidates scored in one generation, at most
+
+
+@dataclass(frozen=True)
+class GeCo:
+    """Genetic search from the applicant outwards: few changes first, nearest first.
+
+    Use it for any model; it finds near counterfactuals fast and proves nothing when it finds none.
+
+    Parameters
+    ----------
+    survivors : int
+        Candidates kept by each selection (k in the paper).
+    initial : int
+        Values tried for each unit in the first generation.
+    samples : int
+        Values tried for each unchanged unit of a survivor by mutation.
+    stable : int
+        How many of the nearest, all valid, must have survived an earlier selection for the search to be over.
+    least, most : int
+        Fewest and most generations.
+    donors : int
+        How many of the known good rows, set back to x wherever the query forbids their values, join the first
+        generation, nearest first; all of them where any counterfactual will do.
+    last_look : int
+        How many more candidates are tried before "none found": mixtures of two donors, and donors with one unit
+        redrawn. With donors = 0 and last_look = 0 this is the paper's algorithm.
+
+    Notes
+    -----
+    A generation is crossover, mutation and selection. Selection ranks valid candidates (desired outcome) before others,
+    by distance, or by distance + (2 - score) for the others. Crossover works on the best valid candidate of each set of
+    changed units: it moves one change nearer to x, or joins the changes of two parents. Mutation adds one change. Where
+    a child breaks a constraint between units, one unit of it is drawn anew from the values that meet the constraint,
+    and the child is dropped if there are none.
+
+    Unlike the published program, candidates are compared by value, invalid ones never count as convergence, small
+    populations can converge, and constraints hold across groups.
+
+    References
+    ----------
+    .. [1] Schleich, Geng, Zhang and Suciu, "GeCo: Quality Counterfactual Explanations in Real Time", PVLDB 14(9), 2021.
+    """
+
+    survivors: int = 100
+    initial: int = 20
+    samples: int = 5
+    stable: int = 5
+    least: int = 3
+    most: int = 100
+    donors: int = 100
+    last_look: int = 50_000
+    name: str = "geco"
+
+    def __post_init__(self) -> None:
+        for option in ("survivors", "initial", "samples", "stable", "least", "most"):
+            if getattr(self, option) < 1:
+                raise InputError(f"GeCo's {option} must be at least 1, got {getattr(self, option)}")
+
+    def refuses(self, query: Query) -> str:  # noqa: ARG002
+        """Never."""
+        return ""
+
+    def find(self, query: Query, *, k: int, nearest: bool, rng: np.random.Generator) -> Answer:
+        """The `k` nearest that the search comes upon; UNKNOWN if none, or NONE where no unit may take any value."""
+        before = query.model.rows_scored
+        units = query.units(rng)
+        if reason := contradiction(query, units):
+            return Answer(Status.NONE, np.empty((0, len(query.x))), np.empty(0), self.name, 0, reason)
+        X = _Search(self, query, Catalogue(query, units, rng), rng).run(nearest=nearest)
+        X = X[query.accepts(X)]
+        X = irredundant(query, X[: 4 * k])[:k]
+        status = Status.FOUND if len(X) else Status.UNKNOWN
+        return Answer(status, X, query.distances(X), self.name, query.model.rows_scored - before)
+
+
+class _Search:
+    """One run: the population, and the operators on it."""
+
+    def __init__(self, options: GeCo, query: Query, catalogue: Catalogue, rng: np.random.Generator) -> None:
+        self.options, self.query, self.catalogue, self.rng = options, query, catalogue, rng
+        self.seen = np.zeros(1, dtype=np.uint64)  # the key of the applicant unchanged, who is no candidate
+        self.changeable = [u for u, unit in enumerate(catalogue.units) if len(unit.values)]
+        self.C = np.empty((0, 1), dtype=np.intp)
+        self.distance, self.score = np.empty(0), np.empty(0)
+        self.valid, self.old = np.empty(0, dtype=bool), np.empty(0, dtype=bool)
+
+    def run(self, *, nearest: bool) -> NDArray[np.float64]:
+        """Generations until convergence; the valid candidates of the last population, nearest first, as rows."""
+        donors = self.donated()
+        self.select(self.catalogue.stack([*self.first(), donors[: self.options.donors] if nearest else donors]))
+        self.evolve(nearest=nearest)
+        for _ in range(0, self.options.last_look if len(donors) else 0, LOOK):
+            if self.valid.any():
+                break
+            self.select(self.catalogue.stack([self.mixtures(donors), self.redrawn(donors)]))
+        else:
+            return self.catalogue.rows(self.C[self.valid])
+        self.evolve(nearest=nearest)
+        return self.catalogue.rows(self.C[self.valid])
+
+    def evolve(self, *, nearest: bool) -> None:
+        """Generations until convergence, or until any candidate is valid if that is enough."""
+        for generation in range(self.options.most):
+            if self.valid.any() and not nearest:
+                break
+            if generation >= self.options.least and self.converged():
+                break
+            if not self.select(self.catalogue.stack([*self.crossover(), *self.mutate()])) and not self.valid.any():
+                break  # nothing new can be made of this population
+
+    def first(self) -> list[NDArray[np.intp]]:
+        """Candidates with one change, up to `initial` a unit, drawn by weight without replacement."""
+        parts = []
+        for u in self.changeable:
+            weights = self.catalogue.units[u].weights
+            size = min(self.options.initial, len(weights))
+            picks = self.rng.choice(len(weights), size, replace=False, p=weights / weights.sum())
+            parts.append((self.catalogue.start[u] + picks)[:, None])
+        return parts
+
+    def donated(self) -> NDArray[np.intp]:
+        """The known good rows as candidates, set back to x wherever the query forbids their values, nearest first."""
+        donors = self.query.donors if self.options.donors else self.query.donors[:0]
+        changes, ok = self.catalogue.changes(donors)
+        changes, _ = self.catalogue.distinct(self.catalogue.tidy(changes[ok]), self.seen)
+        return changes[np.argsort(self.catalogue.distances(changes), kind="stable")]
+
+    def mixtures(self, donors: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Each unit from the one or the other of two donors, with a bias drawn for each mixture."""
+        one, two = donors[self.rng.integers(len(donors), size=(2, LOOK // 2))]
+        first = self.rng.random((len(one), len(self.catalogue.units) + 1)) < self.rng.random((len(one), 1))
+        row = np.arange(len(one))[:, None]
+        one = np.where(first[row, self.catalogue.unit[one]], one, self.catalogue.none)
+        two = np.where(first[row, self.catalogue.unit[two]], self.catalogue.none, two)
+        return np.hstack([one, two])
+
+    def redrawn(self, donors: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Donors with one unit changed to another value, every value of the unit equally likely."""
+        picks = donors[self.rng.integers(len(donors), size=LOOK // 2)]
+        unit = self.rng.choice(self.changeable, len(picks))
+        size = np.diff(self.catalogue.start)[unit]
+        change = self.catalogue.start[unit] + (self.rng.random(len(picks)) * size).astype(np.intp)
+        others = np.where(self.catalogue.unit[picks] == unit[:, None], self.catalogue.none, picks)
+        return np.column_stack([others, change])
+
+    def select(self, children: NDArray[np.intp]) -> bool:
+        """Repair and score the children, keep the best of them and the population; whether any child was new."""
+        if len(children) > CHILDREN:
+            children = children[self.rng.choice(len(children), CHILDREN, replace=False)]
+        children = self.catalogue.repair(self.catalogue.tidy(children), self.rng)
+        children, self.seen = self.catalogue.distinct(children, self.seen)
+        score = self.query.model.score(self.catalogue.rows(children))
+        C = self.catalogue.stack([self.C, children])
+        distance = np.append(self.distance, self.catalogue.distances(children))
+        score = np.append(self.score, score)
+        valid = np.append(self.valid, score[len(self.score) :] > self.query.model.threshold)
+        old = np.append(np.ones(len(self.C), dtype=bool), np.zeros(len(children), dtype=bool))
+        fitness = distance + np.where(valid, 0.0, 2.0 - score)
+        kept = np.lexsort((fitness, ~valid))[: self.options.survivors]
+        self.C, self.distance, self.score = C[kept], distance[kept], score[kept]
+        self.valid, self.old = valid[kept], old[kept]
+        return len(children) > 0
+
+    def converged(self) -> bool:
+        """Whether the nearest few are all valid and none of them is new."""
+        top = slice(self.options.stable)
+        return bool(len(self.C) and self.valid[top].all() and self.old[top].all())
+
+    def mutate(self) -> list[NDArray[np.intp]]:
+        """For every survivor and every unit that it leaves unchanged, copies with a drawn change of that unit."""
+        has = self.catalogue.has(self.C)
+        parts = []
+        for u in self.changeable:
+            parents = np.repeat(self.C[~has[:, u]], self.options.samples, axis=0)
+            if len(parents):
+                parts.append(np.column_stack([parents, self.catalogue.draw(u, len(parents), self.rng)]))
+        return parts
+
+    def crossover(self) -> list[NDArray[np.intp]]:
+        """Children of the best valid candidate of each set of changed units."""
+        C = self.C[self.valid]
+        if not len(C):
+            return []
+        _, best = np.unique(self.catalogue.has(C), axis=0, return_index=True)
+        parents = C[np.sort(best)][:PARENTS]
+        return [self.nearer(parents), self.joined(parents)]
+
+    def nearer(self, parents: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Copies with one change moved to a value nearer to x, up to `samples` of them for each change."""
+        row, slot = np.nonzero(self.catalogue.rank[parents] > 0)
+        row, slot = np.repeat(row, self.options.samples), np.repeat(slot, self.options.samples)
+        children = parents[row]
+        children[np.arange(len(row)), slot] = self.catalogue.draw_nearer(parents[row, slot], self.rng)
+        return children
+
+    def joined(self, parents: NDArray[np.intp]) -> NDArray[np.intp]:
+        """For every pair, the union of their changes; a unit that both change is taken from either."""
+        one, two = np.triu_indices(len(parents), 1)
+        both = np.sort(np.hstack([parents[one], parents[two]]), axis=1)
+        if not len(both):
+            return both
+        unit = self.catalogue.unit[both]
+        twice = unit[:, :-1] == unit[:, 1:]
+        left = self.rng.random(twice.shape) < 0.5
+        drop = np.zeros(both.shape, dtype=bool)
+        drop[:, :-1] |= twice & left
+        drop[:, 1:] |= twice & ~left
+        both[drop] = self.catalogue.none
+        return both

@@ -1,0 +1,25 @@
+"""Rule finders: what a refusal is due to, one method a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dueto.errors import InputError, some
+from dueto.rules.base import Finder, Oracle
+from dueto.rules.greedy import GreedyRuleCF
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["FINDERS", "Finder", "GreedyRuleCF", "Oracle", "finder_named"]
+
+FINDERS: dict[str, Callable[[], Finder]] = {"greedy": GreedyRuleCF}
+
+
+def finder_named(finder: str | Finder) -> Finder:
+    """The rule finder of a name, with its defaults; a finder itself passes through."""
+    if not isinstance(finder, str):
+        return finder
+    if finder not in FINDERS:
+        raise InputError(f"there is no rule finder {finder!r}; there are {some(FINDERS)}")
+    return FINDERS[finder]()

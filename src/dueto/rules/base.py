@@ -1,0 +1,105 @@
+"""What every rule finder is given, and the oracle that all of them ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from dueto.counterfactuals.base import Status
+from dueto.index import Index
+from dueto.rule import Components, Standing, Verdict, minimal, to_sets
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dueto.counterfactuals.base import Answer, Method, Query
+    from dueto.rule import Rule
+
+__all__ = ["Finder", "Oracle"]
+
+
+class Oracle:
+    """Has this rule a counterfactual? Every answer is remembered, and known counterfactuals answer first.
+
+    A rule is asked about in order of cost: the duals of counterfactuals already found; the feasible good rows of the
+    data, by the bit-packed index; the counterfactual method, once a rule.
+
+    Parameters
+    ----------
+    query : Query
+        The query without a rule; its `donors` are the good rows of the data.
+    method : Method
+        Searches under a rule.
+    rng : Generator
+        For methods that draw.
+    k : int
+        Counterfactuals asked for in one call.
+
+    Attributes
+    ----------
+    duals : list of int
+        Inclusion-minimal duals of all counterfactuals known: a consistent rule meets each of them.
+    calls : int
+        How often the method was asked.
+    """
+
+    def __init__(self, query: Query, method: Method, rng: np.random.Generator, *, k: int = 10) -> None:
+        self.query, self.method, self.rng, self.k = query, method, rng, k
+        self.components = Components(query.space, query.x)
+        self.index = Index(self.components, query.donors[query.plausible(query.donors)])
+        self.duals: list[int] = []
+        self.calls = 0
+        self._answers: dict[int, Answer] = {}
+        self._exceptions: dict[int, NDArray[np.float64]] = {}
+
+    def missed(self, chosen: int) -> list[int]:
+        """The duals of some counterfactuals under the rule, inclusion-minimal; empty if none is found."""
+        if known := [dual for dual in self.duals if not dual & chosen]:
+            return known
+        if len(rows := self.index.satisfying(chosen)):
+            self._learn(self.index.X[rows])
+        else:
+            self._learn(self.ask(chosen).X)
+        return [dual for dual in self.duals if not dual & chosen]
+
+    def ask(self, chosen: int) -> Answer:
+        """The method's answer under the rule, asked once."""
+        if chosen not in self._answers:
+            self.calls += 1
+            under = self.query.under(self.components.box(chosen))
+            self._answers[chosen] = self.method.find(under, k=self.k, nearest=False, rng=self.rng)
+        return self._answers[chosen]
+
+    def verdict(self, chosen: int) -> Verdict:
+        """How the rule stands, from what has been found."""
+        for dual, y in self._exceptions.items():
+            if not dual & chosen:
+                return Verdict(Standing.REFUTED, self.method.name, 0, self._raw(y))
+        answer = self.ask(chosen)
+        if len(answer):
+            return Verdict(Standing.REFUTED, answer.by, answer.rows_scored, self._raw(answer.X[0]))
+        standing = Standing.PROVED if answer.status is Status.NONE else Standing.UNREFUTED
+        return Verdict(standing, answer.by, answer.rows_scored)
+
+    def _learn(self, X: NDArray[np.float64]) -> None:
+        found = to_sets(self.components.duals(X))
+        self._exceptions.update(zip(found, X, strict=True))
+        self.duals = minimal([*self.duals, *found])
+
+    def _raw(self, y: NDArray[np.float64]) -> dict[Any, Any]:
+        features = zip(self.query.space.features, y, strict=True)
+        return {feature.name: feature.label(value) for feature, value in features}
+
+
+@runtime_checkable
+class Finder(Protocol):
+    """A way to find a rule. To add one, see the guide "add a method"."""
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        ...
+
+    def find(self, oracle: Oracle) -> Rule:
+        """The rule, with its verdict."""
+        ...
