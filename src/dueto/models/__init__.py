@@ -1,0 +1,9 @@
+"""Models: anything that scores a table, and the structure of those that have one."""
+
+from dueto.models.base import Model
+from dueto.models.boxes import Boxes
+from dueto.models.estimators import as_model
+from dueto.models.files import load_model
+from dueto.models.tree import Tree
+
+__all__ = ["Boxes", "Model", "Tree", "as_model", "load_model"]

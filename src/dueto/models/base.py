@@ -1,0 +1,211 @@
+"""A model as the rest of the library sees it: encoded rows in, one score of the desired outcome a row out."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dueto.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from dueto.models.boxes import Boxes
+    from dueto.models.tree import Tree
+    from dueto.space import FeatureSpace
+
+__all__ = ["Model"]
+
+BATCH = 65_536  # rows decoded and scored at once
+ROUNDING = 1e-6  # how far a score may stray from [0, 1] before it is refused: float32 probabilities do
+SHOWN = 8  # features shown of a row that a model cannot score
+
+
+class Model:
+    """Somebody's predict function over a feature space, checked and counted.
+
+    Most models are made by `as_model`; build one directly to say exactly what is called.
+
+    Parameters
+    ----------
+    predict : callable
+        Takes a table of the space's kind (its columns, order and types) and gives the score of the desired outcome: N
+        numbers in [0, 1], or N booleans.
+    space : FeatureSpace
+        What the rows mean.
+    threshold : float in [0, 1), default .5
+        The outcome is the desired one if the score is greater; a tie is undesired.
+    name : str
+        What reports call the model.
+    desired : optional
+        The class whose probability the score is, for reports.
+    tree : Tree, optional
+        The model's structure, if it is one decision tree over the raw columns.
+    table : callable, optional
+        Makes the table that `predict` takes from encoded rows; `space.decode` unless given.
+
+    Attributes
+    ----------
+    rows_scored : int
+        Rows scored since the model was made.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dueto import FeatureSpace
+    >>> from dueto.models import Model
+    >>> frame = pd.DataFrame({"age": [25, 40, 61], "job": ["clerk", "smith", "clerk"]})
+    >>> space = FeatureSpace.infer(frame)
+    >>> model = Model(lambda table: table["age"] / 100, space, threshold=0.4)
+    >>> model.score(space.encode(frame))
+    array([0.25, 0.4 , 0.61])
+    >>> model.good(space.encode(frame))
+    array([False, False,  True])
+    >>> model.rows_scored
+    6
+    """
+
+    def __init__(
+        self,
+        predict: Callable[[Any], Any],
+        space: FeatureSpace,
+        *,
+        threshold: float = 0.5,
+        name: str = "model",
+        desired: Any = None,
+        tree: Tree | None = None,
+        table: Callable[[NDArray[np.float64]], Any] | None = None,
+    ) -> None:
+        self.predict = predict
+        self.space = space
+        self.threshold = _checked_threshold(threshold)
+        self.name = name
+        self.desired = desired
+        self.tree = tree
+        self.table = space.decode if table is None else table
+        self.rows_scored = 0
+
+    @cached_property
+    def boxes(self) -> Boxes:
+        """The leaves of the model's tree as boxes of encoded rows.
+
+        Raises
+        ------
+        InputError
+            If the model is not a tree.
+        """
+        if self.tree is None:
+            raise InputError(f"the model {self.name!r} is not a decision tree over the raw columns, so it has no boxes")
+        return self.tree.boxes(self.space)
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, desired={self.desired!r}, threshold={self.threshold!r})"
+
+    def score(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Score of the desired outcome, shape (N,), in [0, 1], of encoded rows, shape (N, n).
+
+        Raises
+        ------
+        InputError
+            If the model raises, or gives anything but N numbers in [0, 1]: naming the first row at fault where it can
+            be found (with at most 17 more calls). What the model raised is the cause of the error.
+        """
+        X = np.asarray(X, dtype=np.float64)
+        if X.ndim != 2 or X.shape[1] != len(self.space):
+            raise InputError(f"expected encoded rows of shape (N, {len(self.space)}), got shape {X.shape}")
+        scores = np.empty(len(X))
+        for start in range(0, len(X), BATCH):
+            scores[start : start + BATCH] = self._score(X[start : start + BATCH], start)
+            self.rows_scored += len(X[start : start + BATCH])
+        return scores
+
+    def good(self, X: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each encoded row gets the desired outcome, shape (N,): its score is greater than the threshold."""
+        return self.score(X) > self.threshold
+
+    def _score(self, X: NDArray[np.float64], start: int) -> NDArray[np.float64]:
+        table = self.table(X)
+        try:
+            given = self.predict(table)
+        except InputError:
+            raise
+        except Exception as problem:
+            row = self._first_failing(X)
+            where = f"a batch of {len(X)} rows" if row is None else self._describe(X[row], start + row)
+            raise InputError(
+                f"the model {self.name!r} failed on {where} with {_sentence(problem)}; make it score every row that "
+                "the space allows, or narrow the space"
+            ) from problem
+        return self._checked(given, X, start)
+
+    def _first_failing(self, X: NDArray[np.float64]) -> int | None:
+        """The first row that the model cannot score, by halving; None if no single row is to blame."""
+        first, last = 0, len(X)
+        while last - first > 1:
+            middle = (first + last) // 2
+            if self._fails(X[first:middle]):
+                last = middle
+            else:
+                first = middle
+        return first if len(X) == 1 or self._fails(X[first : first + 1]) else None
+
+    def _fails(self, X: NDArray[np.float64]) -> bool:
+        try:
+            self.predict(self.table(X))
+        except Exception:
+            return True
+        return False
+
+    def _checked(self, given: Any, X: NDArray[np.float64], start: int) -> NDArray[np.float64]:
+        n = len(X)
+        try:
+            scores = np.asarray(given)
+            scores = scores.astype(np.float64) if scores.dtype.kind == "O" else scores
+        except (ValueError, TypeError):
+            raise InputError(
+                f"the model {self.name!r} gave something other than one number a row; give {n} scores"
+            ) from None
+        if scores.dtype.kind not in "biuf":
+            raise InputError(
+                f"the model {self.name!r} gave values of type {scores.dtype}, not numbers; give a score for each row"
+            )
+        if scores.shape == (n, 1):
+            scores = scores[:, 0]
+        if scores.shape != (n,):
+            raise InputError(
+                f"the model {self.name!r} gave an array of shape {scores.shape} for {n} rows; "
+                "give one score a row, that of the desired outcome"
+            )
+        scores = scores.astype(np.float64)
+        wrong = ~((scores >= -ROUNDING) & (scores <= 1 + ROUNDING))
+        if wrong.any():
+            i = int(np.argmax(wrong))
+            raise InputError(
+                f"the model {self.name!r} gave the score {scores[i]:g} to {self._describe(X[i], start + i)}; "
+                "give a number in [0, 1] to every row, such as a probability"
+            )
+        return np.asarray(np.clip(scores, 0.0, 1.0))
+
+    def _describe(self, x: NDArray[np.float64], row: int) -> str:
+        shown = [f"{f.name}={f.text(v)}" for f, v in zip(self.space.features[:SHOWN], x, strict=False)]
+        return f"row {row} ({', '.join(shown)}{', ...' if len(x) > SHOWN else ''})"
+
+
+def _checked_threshold(threshold: Any) -> float:
+    if isinstance(threshold, bool | np.bool_) or not isinstance(threshold, int | float | np.integer | np.floating):
+        raise TypeError(f"threshold must be a number, got {threshold!r}")
+    if not 0.0 <= threshold < 1.0:
+        raise InputError(f"threshold {threshold!r} is not in [0, 1); give a score that the desired outcome must exceed")
+    return float(threshold)
+
+
+def _sentence(problem: Exception) -> str:
+    """An exception in one line."""
+    text = " ".join(str(problem).split())
+    return (
+        f"{type(problem).__name__}: {text[:200]}{'...' if len(text) > 200 else ''}" if text else type(problem).__name__
+    )
