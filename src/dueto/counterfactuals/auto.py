@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from dueto.counterfactuals.base import Status
 from dueto.counterfactuals.exhaustive import Exhaustive
 from dueto.counterfactuals.geco import GeCo
 from dueto.counterfactuals.leaf_boxes import LeafBoxes
@@ -19,20 +20,40 @@ __all__ = ["Auto"]
 
 @dataclass(frozen=True)
 class Auto:
-    """Ask the first method that does not refuse: leaf boxes for a tree, every instance where few are left, else GeCo.
+    """Leaf boxes for a tree; for other models GeCo finds, and every instance is tried where few are left.
 
-    The answer's `by` says which it was. A rule shrinks the space, so the methods may differ from call to call.
+    The answer's `by` says which it was. A rule shrinks the space, so the methods may differ from call to call: a search
+    that finds nothing under a rule is followed by a proof wherever the rule leaves few enough instances.
+
+    Parameters
+    ----------
+    structured : tuple of Method
+        Exact methods for models whose structure is known, tried in this order.
+    search : Method
+        For all others.
+    exhaustive : Exhaustive
+        Proves what the search could not find, or finds the nearest.
     """
 
-    methods: tuple[Method, ...] = field(default_factory=lambda: (LeafBoxes(), Exhaustive(), GeCo()))
+    structured: tuple[Method, ...] = (LeafBoxes(),)
+    search: Method = field(default_factory=GeCo)
+    exhaustive: Exhaustive = field(default_factory=Exhaustive)
     name: str = "auto"
 
-    def refuses(self, query: Query) -> str:
-        """Why no method can answer, or empty."""
-        reasons = [method.refuses(query) for method in self.methods]
-        return "" if "" in reasons else "; ".join(reasons)
+    def refuses(self, query: Query) -> str:  # noqa: ARG002
+        """Never: the search answers what no exact method can."""
+        return ""
 
     def find(self, query: Query, *, k: int, nearest: bool, rng: np.random.Generator) -> Answer:
-        """The answer of the first method that can."""
-        chosen = next(method for method in self.methods if not method.refuses(query))
-        return chosen.find(query, k=k, nearest=nearest, rng=rng)
+        """The answer of the method that suits the query."""
+        for method in self.structured:
+            if not method.refuses(query):
+                return method.find(query, k=k, nearest=nearest, rng=rng)
+        few = not self.exhaustive.refuses(query)
+        if few and nearest:
+            return self.exhaustive.find(query, k=k, nearest=nearest, rng=rng)
+        answer = self.search.find(query, k=k, nearest=nearest, rng=rng)
+        if few and answer.status is Status.UNKNOWN:
+            proof = self.exhaustive.find(query, k=k, nearest=nearest, rng=rng)
+            return replace(proof, rows_scored=proof.rows_scored + answer.rows_scored)
+        return answer

@@ -270,36 +270,47 @@ def contradiction(query: Query, units: Sequence[Unit]) -> str:
 
 
 def irredundant(query: Query, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Accepted rows with every redundant change undone, distinct, nearest first.
+    """The rows that the query accepts, with every redundant change undone, distinct, nearest first.
 
-    A change is redundant when setting the feature back to x's value (or a whole group back) leaves an accepted row.
-    Of several, the one that brings the row nearest is undone first.
+    A change is redundant when setting the feature back to x's value (or a whole group back) leaves an accepted row. All
+    single ones are tried at once; then, for each row, those that can be undone are undone together, as many as can be,
+    the one that brings it nearest first; until none is left. So the model is called a few times, whatever the rows.
     """
+    undone, owner = _undoings(query, X)
+    ok = query.accepts(np.vstack([X, _reset(query, X[owner], undone)]))
+    accepted, ok = ok[: len(X)], ok[len(X) :] & ok[owner]
     X = X.copy()
-    groups = [list(g.members) for g in query.space.groups]
-    active = np.arange(len(X))
-    while len(active):
-        trials, owner = _resets(query, X[active], groups)
-        ok = query.accepts(trials)
-        trials, owner = trials[ok], active[owner[ok]]
-        order = np.lexsort((query.distances(trials), owner))
-        active, first = np.unique(owner[order], return_index=True)
-        X[active] = trials[order[first]]
+    while ok.any():
+        undone, owner = undone[ok], owner[ok]
+        order = np.lexsort((query.distances(_reset(query, X[owner], undone)), owner))
+        undone, owner = undone[order], owner[order]
+        active, first = np.unique(owner, return_index=True)
+        for start, end in zip(first, np.append(first, len(owner))[1:], strict=True):
+            np.logical_or.accumulate(undone[start:end], axis=0, out=undone[start:end])
+        ok = np.zeros(len(owner), dtype=bool)
+        ok[first] = True  # known already
+        ok[~ok] = query.accepts(_reset(query, X[owner[~ok]], undone[~ok]))
+        last = np.flatnonzero(ok)[np.searchsorted(owner[ok], active, side="right") - 1]
+        X[active] = _reset(query, X[active], undone[last])
+        undone, owner = _undoings(query, X[active])
+        owner = active[owner]
+        ok = query.accepts(_reset(query, X[owner], undone))
+    X = X[accepted]
     X = X[distinct_rows(X)[0]] if len(X) else X
     return X[np.argsort(query.distances(X), kind="stable")]
 
 
-def _resets(
-    query: Query, X: NDArray[np.float64], groups: list[list[int]]
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Every row with one change undone, and which row each came from."""
+def _reset(query: Query, X: NDArray[np.float64], undone: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return np.where(undone, query.x, X)
+
+
+def _undoings(query: Query, X: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """(T, n) every way to undo one change, as the features it resets, or a whole group's; and the row it is for."""
     changed = query.changed(X)
     owner, feature = np.nonzero(changed)
-    trials = X[owner]
-    trials[np.arange(len(owner)), feature] = query.x[feature]
-    for group in groups:
-        rows = np.flatnonzero(changed[:, group].sum(axis=1) > 1)
-        more = X[rows]
-        more[:, group] = query.x[group]
-        trials, owner = np.vstack([trials, more]), np.append(owner, rows)
-    return trials, owner
+    undone = feature[:, None] == np.arange(len(query.x))
+    for group in query.space.groups:
+        inside = np.isin(np.arange(len(query.x)), group.members)
+        rows = np.flatnonzero((changed & inside).sum(axis=1) > 1)
+        undone, owner = np.vstack([undone, changed[rows] & inside]), np.append(owner, rows)
+    return undone, owner

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["GeCo"]
 
 PARENTS = 32  # parents that are crossed pair by pair
-LOOK = 10_000  # candidates of one last look
+FOUND = 200  # valid candidates remembered, each with a set of changed units of its own
+LOOK = 1_000  # candidates of each kind in the first last look; each that fails is followed by one twice as large
 CHILDREN = 20_000  # candidates scored in one generation, at most
 
 
@@ -39,6 +40,9 @@ class GeCo:
         How many of the nearest, all valid, must have survived an earlier selection for the search to be over.
     least, most : int
         Fewest and most generations.
+    patience : int
+        Generations without a better candidate, while none is valid, after which the population is given up and the last
+        look follows.
     donors : int
         How many of the known good rows, set back to x wherever the query forbids their values, join the first
         generation, nearest first; all of them where any counterfactual will do.
@@ -68,12 +72,13 @@ class GeCo:
     stable: int = 5
     least: int = 3
     most: int = 100
+    patience: int = 5
     donors: int = 100
     last_look: int = 50_000
     name: str = "geco"
 
     def __post_init__(self) -> None:
-        for option in ("survivors", "initial", "samples", "stable", "least", "most"):
+        for option in ("survivors", "initial", "samples", "stable", "least", "most", "patience"):
             if getattr(self, option) < 1:
                 raise InputError(f"GeCo's {option} must be at least 1, got {getattr(self, option)}")
 
@@ -88,8 +93,7 @@ class GeCo:
         if reason := contradiction(query, units):
             return Answer(Status.NONE, np.empty((0, len(query.x))), np.empty(0), self.name, 0, reason)
         X = _Search(self, query, Catalogue(query, units, rng), rng).run(nearest=nearest)
-        X = X[query.accepts(X)]
-        X = irredundant(query, X[: 4 * k])[:k]
+        X = irredundant(query, X)[:k]
         status = Status.FOUND if len(X) else Status.UNKNOWN
         return Answer(status, X, query.distances(X), self.name, query.model.rows_scored - before)
 
@@ -102,32 +106,39 @@ class _Search:
         self.seen = np.zeros(1, dtype=np.uint64)  # the key of the applicant unchanged, who is no candidate
         self.changeable = [u for u, unit in enumerate(catalogue.units) if len(unit.values)]
         self.C = np.empty((0, 1), dtype=np.intp)
-        self.distance, self.score = np.empty(0), np.empty(0)
+        self.distance, self.score, self.fitness = np.empty(0), np.empty(0), np.empty(0)
+        self.found = self.C
         self.valid, self.old = np.empty(0, dtype=bool), np.empty(0, dtype=bool)
 
     def run(self, *, nearest: bool) -> NDArray[np.float64]:
-        """Generations until convergence; the valid candidates of the last population, nearest first, as rows."""
+        """Generations until convergence; the nearest valid candidate of each set of changed units, as rows."""
         donors = self.donated()
         self.select(self.catalogue.stack([*self.first(), donors[: self.options.donors] if nearest else donors]))
-        self.evolve(nearest=nearest)
-        for _ in range(0, self.options.last_look if len(donors) else 0, LOOK):
-            if self.valid.any():
-                break
-            self.select(self.catalogue.stack([self.mixtures(donors), self.redrawn(donors)]))
-        else:
-            return self.catalogue.rows(self.C[self.valid])
-        self.evolve(nearest=nearest)
-        return self.catalogue.rows(self.C[self.valid])
+        if nearest:
+            self.evolve(nearest=nearest)
+        if not self.valid.any() and len(donors):
+            self.select(donors)
+            tried, size = 0, LOOK
+            while tried < self.options.last_look and not self.valid.any():
+                self.select(self.catalogue.stack([self.mixtures(donors, size), self.redrawn(donors, size)]))
+                tried, size = tried + 2 * size, min(2 * size, CHILDREN // 2)
+        if not nearest or not self.converged():
+            self.evolve(nearest=nearest)
+        return self.catalogue.rows(self.found)
 
     def evolve(self, *, nearest: bool) -> None:
-        """Generations until convergence, or until any candidate is valid if that is enough."""
+        """Generations until convergence; until any candidate is valid, if that is enough; or until it leads nowhere."""
+        stale = 0
         for generation in range(self.options.most):
             if self.valid.any() and not nearest:
                 break
             if generation >= self.options.least and self.converged():
                 break
-            if not self.select(self.catalogue.stack([*self.crossover(), *self.mutate()])) and not self.valid.any():
-                break  # nothing new can be made of this population
+            best = self.fitness.min(initial=np.inf)
+            new = self.select(self.catalogue.stack([*self.crossover(), *self.mutate()]))
+            stale = 0 if self.fitness.min(initial=np.inf) < best else stale + 1
+            if not self.valid.any() and (not new or stale >= self.options.patience):
+                break
 
     def first(self) -> list[NDArray[np.intp]]:
         """Candidates with one change, up to `initial` a unit, drawn by weight without replacement."""
@@ -146,18 +157,18 @@ class _Search:
         changes, _ = self.catalogue.distinct(self.catalogue.tidy(changes[ok]), self.seen)
         return changes[np.argsort(self.catalogue.distances(changes), kind="stable")]
 
-    def mixtures(self, donors: NDArray[np.intp]) -> NDArray[np.intp]:
+    def mixtures(self, donors: NDArray[np.intp], size: int) -> NDArray[np.intp]:
         """Each unit from the one or the other of two donors, with a bias drawn for each mixture."""
-        one, two = donors[self.rng.integers(len(donors), size=(2, LOOK // 2))]
+        one, two = donors[self.rng.integers(len(donors), size=(2, size))]
         first = self.rng.random((len(one), len(self.catalogue.units) + 1)) < self.rng.random((len(one), 1))
         row = np.arange(len(one))[:, None]
         one = np.where(first[row, self.catalogue.unit[one]], one, self.catalogue.none)
         two = np.where(first[row, self.catalogue.unit[two]], self.catalogue.none, two)
         return np.hstack([one, two])
 
-    def redrawn(self, donors: NDArray[np.intp]) -> NDArray[np.intp]:
+    def redrawn(self, donors: NDArray[np.intp], size: int) -> NDArray[np.intp]:
         """Donors with one unit changed to another value, every value of the unit equally likely."""
-        picks = donors[self.rng.integers(len(donors), size=LOOK // 2)]
+        picks = donors[self.rng.integers(len(donors), size=size)]
         unit = self.rng.choice(self.changeable, len(picks))
         size = np.diff(self.catalogue.start)[unit]
         change = self.catalogue.start[unit] + (self.rng.random(len(picks)) * size).astype(np.intp)
@@ -178,9 +189,17 @@ class _Search:
         old = np.append(np.ones(len(self.C), dtype=bool), np.zeros(len(children), dtype=bool))
         fitness = distance + np.where(valid, 0.0, 2.0 - score)
         kept = np.lexsort((fitness, ~valid))[: self.options.survivors]
-        self.C, self.distance, self.score = C[kept], distance[kept], score[kept]
+        self.remember(children[valid[len(self.C) :]])
+        self.C, self.distance, self.score, self.fitness = C[kept], distance[kept], score[kept], fitness[kept]
         self.valid, self.old = valid[kept], old[kept]
         return len(children) > 0
+
+    def remember(self, valid: NDArray[np.intp]) -> None:
+        """Keep the nearest valid candidate of every set of changed units, whether or not selection keeps it."""
+        found = self.catalogue.stack([self.found, valid])
+        found = found[np.argsort(self.catalogue.distances(found), kind="stable")]
+        _, best = np.unique(self.catalogue.has(found), axis=0, return_index=True)
+        self.found = found[np.sort(best)[:FOUND]]
 
     def converged(self) -> bool:
         """Whether the nearest few are all valid and none of them is new."""

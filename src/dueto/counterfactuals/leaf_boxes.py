@@ -125,7 +125,7 @@ class _Leaves:
             some = slice(start, start + piece)
             allowed = np.ones((len(self.leaf[some]), len(choices)), dtype=bool)
             for i, j in enumerate(unit.members):
-                allowed &= self.boxes.allows(j, choices[:, i])[self.leaf[some]]
+                allowed &= self.boxes.allows(j, choices[:, i], self.leaf[some])
             both = joined(*np.broadcast_arrays(self.parts[some, None], added[None]))
             total = self.query.distance.combine(both, len(self.query.space))
             best[some] = np.where(allowed, total, np.inf).argmin(axis=1)

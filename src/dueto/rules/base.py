@@ -33,7 +33,7 @@ class Oracle:
     rng : Generator
         For methods that draw.
     k : int
-        Counterfactuals asked for in one call.
+        Counterfactuals asked for in one call (10 in the paper; more cost little and spare calls).
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Oracle:
         How often the method was asked.
     """
 
-    def __init__(self, query: Query, method: Method, rng: np.random.Generator, *, k: int = 10) -> None:
+    def __init__(self, query: Query, method: Method, rng: np.random.Generator, *, k: int = 100) -> None:
         self.query, self.method, self.rng, self.k = query, method, rng, k
         self.components = Components(query.space, query.x)
         self.index = Index(self.components, query.donors[query.plausible(query.donors)])
