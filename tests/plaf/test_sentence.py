@@ -34,6 +34,7 @@ from dueto.plaf import cf, fixed, parse, x
         ("cf.age >= x.age + 4", "age must be at least its present value + 4"),
         ("x.age * 2 >= cf.age", "age must be at most its present value * 2"),
         ("cf.rent <= x.income / 3", "rent must be at most (the present income) / 3"),
+        ("cf.rent >= cf.rent", "rent must be at least rent"),
         ("cf.rent < cf.income", "rent must be less than income"),
         ("cf.a = x.b", "a must be the present b"),
         ("cf.a - x.a <= 5", "the change in a must be at most 5"),

@@ -261,8 +261,9 @@ def _comparison(op: Comparison, left: _Number, right: _Number) -> _Test:
 
     def test(column: Column, x: NDArray[np.float64]) -> Truth:
         a, b = left(column, x), right(column, x)
-        found: Truth = ufunc(a, b) | (np.isnan(a) & np.isnan(b))
-        return found
+        found: Truth = ufunc(a, b)
+        absent = np.isnan(b)
+        return found | (absent & np.isnan(a)) if absent.any() else found
 
     return test
 

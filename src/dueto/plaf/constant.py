@@ -29,7 +29,7 @@ def constant(value: object) -> Constant:
         return str.__str__(value)
     if not isinstance(value, int | float):
         raise TypeError(
-            f"a {type(value).__name__} cannot stand in a constraint: "
+            f"values of type {type(value).__name__} cannot stand in a constraint: "
             "constants are numbers, texts, True, False, and None for a missing value"
         )
     try:
