@@ -70,7 +70,9 @@ def parts(d: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def joined(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float64]:
     """(..., 4) parts of steps on some features and parts of steps on others, as parts of both."""
-    return np.concatenate([one[..., :3] + two[..., :3], np.maximum(one[..., 3:], two[..., 3:])], axis=-1)
+    both = one + two
+    np.maximum(one[..., 3], two[..., 3], out=both[..., 3])
+    return both
 
 
 def steps(

@@ -136,9 +136,9 @@ def onehot_feature(table: frames.Table, name: str, columns: Sequence[Hashable]) 
 
 def _odd_label(values: NDArray[np.float64], names: Sequence[str]) -> str:
     if not values.any():
-        return "none"
+        return "(none)"
     if np.isin(values, (0.0, 1.0)).all():
-        return "+".join(n for n, v in zip(names, values, strict=True) if v)
+        return "(" + " + ".join(n for n, v in zip(names, values, strict=True) if v) + ")"
     return "(" + ", ".join(f"{v:g}" for v in values) + ")"
 
 

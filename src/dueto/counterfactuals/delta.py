@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.distance import parts, steps
+from dueto.distance import joined, parts, steps
 from dueto.domain import distinct_rows
 from dueto.plaf import Implies
 
@@ -45,29 +45,35 @@ class Catalogue:
         self.start = np.append(0, np.cumsum(sizes))
         self.none = int(self.start[-1])
         self.unit = np.append(np.repeat(np.arange(len(units)), sizes), len(units))
+        self.feature = np.repeat([u.members[0] for u in units], sizes)  # of each change, its (first) feature ...
+        self.value = np.concatenate([u.values[:, 0] for u in units])  # ... and what that becomes
+        self.several = [u for u, unit in enumerate(units) if len(unit.members) > 1]
         self.weights = np.concatenate([*(u.weights for u in units), [0.0]])
         self.cumulative = [np.cumsum(u.weights) for u in units]
         alone = [parts(steps(query.space, query.x, u.values, u.members)) for u in units]
         self.parts = np.vstack([*alone, np.zeros((1, 4))])  # of each change alone; the padding changes nothing
-        self.near = self.combine(self.parts[:, None])
+        self.near = self.distances(np.arange(self.none + 1)[:, None])
         self.by_nearness = np.lexsort((self.near, self.unit))
         self.rank = np.zeros(self.none + 1, dtype=np.intp)  # how many changes of the same unit are strictly nearer
         for u in range(len(units)):
             here = slice(self.start[u], self.start[u + 1])
             self.rank[here] = np.searchsorted(self.near[self.by_nearness[here]], self.near[here])
         self.keys = np.append(rng.integers(0, 2**63, self.none, dtype=np.uint64), np.uint64(0))
+        self.unit_keys = np.append(rng.integers(0, 2**63, len(units), dtype=np.uint64), np.uint64(0))
         self.owner = {j: u for u, unit in enumerate(units) for j in unit.members}
         self.must = np.array([u for u, unit in enumerate(units) if not unit.keep], dtype=np.intp)
         self.crossing = query.crossing(units)
 
-    def combine(self, changes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(N,) distance from the parts (N, w, 4) of w changes of different units."""
-        both = np.column_stack([changes[:, :, :3].sum(axis=1), changes[:, :, 3].max(axis=1, initial=0.0)])
-        return self.query.distance.combine(both, len(self.query.space))
-
     def distances(self, C: NDArray[np.intp]) -> NDArray[np.float64]:
         """(N,) distance of each candidate from x."""
-        return self.combine(self.parts[C])
+        both = self.parts[C[:, 0]]
+        for slot in range(1, C.shape[1]):
+            both = joined(both, self.parts[C[:, slot]])
+        return self.query.distance.combine(both, len(self.query.space))
+
+    def signs(self, C: NDArray[np.intp]) -> NDArray[np.uint64]:
+        """(N,) a number for the set of units that each candidate changes, equal for equal sets."""
+        return _sums(self.unit_keys, self.unit[C])
 
     def stack(self, parts: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
         """Candidates of different widths as one array."""
@@ -86,7 +92,7 @@ class Catalogue:
         A key is the sum of its changes' random 64-bit keys: equal sets of changes have equal keys, and others do not,
         but for a chance of about N² / 2⁶⁴.
         """
-        keys, first = np.unique(self.keys[C].sum(axis=1, dtype=np.uint64), return_index=True)
+        keys, first = np.unique(_sums(self.keys, C), return_index=True)
         new = seen[np.minimum(np.searchsorted(seen, keys), len(seen) - 1)] != keys
         return C[np.sort(first[new])], np.sort(np.concatenate([seen, keys[new]]), kind="stable")
 
@@ -95,9 +101,9 @@ class Catalogue:
         X = np.tile(self.query.x, (len(C), 1))
         row, slot = np.nonzero(self.none > C)
         change = C[row, slot]
-        of = self.unit[change]
-        for u in np.unique(of):
-            here = of == u
+        X[row, self.feature[change]] = self.value[change]
+        for u in self.several:
+            here = self.unit[change] == u
             X[row[here][:, None], self.units[u].members] = self.units[u].values[change[here] - self.start[u]]
         return X
 
@@ -221,6 +227,14 @@ class Catalogue:
         mends = expr.consequence.bind(self.query.space).features if isinstance(expr, Implies) else ()
         first = {self.owner[j] for j in mends}
         return sorted(rng.permutation(units).tolist(), key=lambda u: u not in first)
+
+
+def _sums(keys: NDArray[np.uint64], C: NDArray[np.intp]) -> NDArray[np.uint64]:
+    """(N,) the sum of the keys of each row, modulo 2⁶⁴; column by column, since rows are short."""
+    total = keys[C[:, 0]]
+    for slot in range(1, C.shape[1]):
+        total += keys[C[:, slot]]
+    return total
 
 
 def _places(values: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.intp]:

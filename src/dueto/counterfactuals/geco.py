@@ -198,7 +198,7 @@ class _Search:
         """Keep the nearest valid candidate of every set of changed units, whether or not selection keeps it."""
         found = self.catalogue.stack([self.found, valid])
         found = found[np.argsort(self.catalogue.distances(found), kind="stable")]
-        _, best = np.unique(self.catalogue.has(found), axis=0, return_index=True)
+        _, best = np.unique(self.catalogue.signs(found), return_index=True)
         self.found = found[np.sort(best)[:FOUND]]
 
     def converged(self) -> bool:
@@ -221,7 +221,7 @@ class _Search:
         C = self.C[self.valid]
         if not len(C):
             return []
-        _, best = np.unique(self.catalogue.has(C), axis=0, return_index=True)
+        _, best = np.unique(self.catalogue.signs(C), return_index=True)
         parents = C[np.sort(best)][:PARENTS]
         return [self.nearer(parents), self.joined(parents)]
 
