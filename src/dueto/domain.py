@@ -54,9 +54,7 @@ class Domain:
     def widened(self, low: float, high: float, *, integer: bool) -> Domain:
         """The declared range [low, high]; a short range of whole numbers is listed."""
         if not (np.isfinite(low) and np.isfinite(high) and low <= high):
-            raise InputError(
-                f"a range from {low:g} to {high:g} holds no numbers; give low <= high, both finite"
-            )
+            raise InputError(f"a range from {low:g} to {high:g} holds no numbers; give low <= high, both finite")
         inside = (self.values >= low) & (self.values <= high)
         values, counts = self.values[inside], self.counts[inside]
         if integer and high - low < LISTED:
@@ -94,9 +92,7 @@ class Domain:
         else:
             found = np.zeros(v.shape, dtype=bool)
         if self.interval is not None:
-            found |= (
-                (v >= self.interval[0]) & (v <= self.interval[1]) & (not self.integer or v == np.round(v))
-            )
+            found |= (v >= self.interval[0]) & (v <= self.interval[1]) & (not self.integer or v == np.round(v))
         return np.where(np.isnan(v), self.missing > 0, found)
 
     def candidates(
@@ -142,11 +138,25 @@ class Domain:
 
 
 def distinct_rows(X: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Distinct rows of a float64 matrix, NaN equal to NaN: (first row of each, which of them each row is, counts)."""
+    """Distinct rows of a float64 matrix, NaN equal to NaN: (first row of each, which of them each row is, counts).
+
+    Their order depends on what they hold, not on the order of the rows. Rows are told apart by a 64-bit hash, and
+    compared, so that two that share a hash (a chance of about N² / 2⁶⁴) are still told apart.
+    """
     if X.shape[1] == 0:
         return np.zeros(1, dtype=np.intp), np.zeros(len(X), dtype=np.intp), np.full(1, len(X), dtype=np.intp)
-    clean = np.ascontiguousarray(X + 0.0)
-    clean[np.isnan(clean)] = np.nan  # one bit pattern for all
-    packed = clean.view(np.dtype((np.void, clean.dtype.itemsize * clean.shape[1]))).ravel()
-    _, first, inverse, counts = np.unique(packed, return_index=True, return_inverse=True, return_counts=True)
+    bits = X + 0.0  # -0.0 becomes 0.0
+    bits[np.isnan(bits)] = np.nan  # one bit pattern for all
+    words = np.ascontiguousarray(bits).view(np.uint64)
+    factors = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) | np.uint64(1)
+    mixed = (words ^ (words >> np.uint64(32))) * factors
+    keys: NDArray[Any] = (mixed ^ (mixed >> np.uint64(29))).sum(axis=1, dtype=np.uint64)
+    first, inverse, counts = _unique(keys)
+    if not np.array_equal(words, words[first[inverse]]):
+        first, inverse, counts = _unique(words.view(np.dtype((np.void, 8 * X.shape[1]))).ravel())
+    return first, inverse, counts
+
+
+def _unique(keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     return first, inverse, counts

@@ -13,7 +13,6 @@ import numpy as np
 
 from dueto.distance import joined, parts, steps
 from dueto.domain import distinct_rows
-from dueto.plaf import Implies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -223,9 +222,7 @@ class Catalogue:
     def _order(self, constraint: Bound, rng: np.random.Generator) -> list[int]:
         """The units of a constraint, an implication's consequence first, otherwise in random order."""
         units = sorted({self.owner[j] for j in constraint.features})
-        expr = constraint.expr
-        mends = expr.consequence.bind(self.query.space).features if isinstance(expr, Implies) else ()
-        first = {self.owner[j] for j in mends}
+        first = {self.owner[j] for j in constraint.consequence}
         return sorted(rng.permutation(units).tolist(), key=lambda u: u not in first)
 
 

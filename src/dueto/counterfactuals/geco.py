@@ -47,8 +47,8 @@ class GeCo:
         How many of the known good rows, set back to x wherever the query forbids their values, join the first
         generation, nearest first; all of them where any counterfactual will do.
     last_look : int
-        How many more candidates are tried before "none found": mixtures of two donors, and donors with one unit
-        redrawn. With donors = 0 and last_look = 0 this is the paper's algorithm.
+        How many more candidates are tried before "none found": mixtures of two donors or survivors, and those with
+        one unit redrawn. With donors = 0 and last_look = 0 this is the paper's algorithm.
 
     Notes
     -----
@@ -116,15 +116,20 @@ class _Search:
         self.select(self.catalogue.stack([*self.first(), donors[: self.options.donors] if nearest else donors]))
         if nearest:
             self.evolve(nearest=nearest)
-        if not self.valid.any() and len(donors):
+        if not self.valid.any():
             self.select(donors)
-            tried, size = 0, LOOK
-            while tried < self.options.last_look and not self.valid.any():
-                self.select(self.catalogue.stack([self.mixtures(donors, size), self.redrawn(donors, size)]))
-                tried, size = tried + 2 * size, min(2 * size, CHILDREN // 2)
+            self.look(donors)
         if not nearest or not self.converged():
             self.evolve(nearest=nearest)
         return self.catalogue.rows(self.found)
+
+    def look(self, donors: NDArray[np.intp]) -> None:
+        """The last look: ever more mixtures of donors and survivors, and of those with one unit redrawn."""
+        tried, size = 0, LOOK
+        while tried < self.options.last_look and len(self.C) and not self.valid.any():
+            pool = self.catalogue.stack([donors, self.C])
+            self.select(self.catalogue.stack([self.mixtures(pool, size), self.redrawn(pool, size)]))
+            tried, size = tried + 2 * size, min(2 * size, CHILDREN // 2)
 
     def evolve(self, *, nearest: bool) -> None:
         """Generations until convergence; until any candidate is valid, if that is enough; or until it leads nowhere."""
@@ -157,18 +162,18 @@ class _Search:
         changes, _ = self.catalogue.distinct(self.catalogue.tidy(changes[ok]), self.seen)
         return changes[np.argsort(self.catalogue.distances(changes), kind="stable")]
 
-    def mixtures(self, donors: NDArray[np.intp], size: int) -> NDArray[np.intp]:
-        """Each unit from the one or the other of two donors, with a bias drawn for each mixture."""
-        one, two = donors[self.rng.integers(len(donors), size=(2, size))]
+    def mixtures(self, pool: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+        """Each unit from the one or the other of two candidates, with a bias drawn for each mixture."""
+        one, two = pool[self.rng.integers(len(pool), size=(2, size))]
         first = self.rng.random((len(one), len(self.catalogue.units) + 1)) < self.rng.random((len(one), 1))
         row = np.arange(len(one))[:, None]
         one = np.where(first[row, self.catalogue.unit[one]], one, self.catalogue.none)
         two = np.where(first[row, self.catalogue.unit[two]], self.catalogue.none, two)
         return np.hstack([one, two])
 
-    def redrawn(self, donors: NDArray[np.intp], size: int) -> NDArray[np.intp]:
-        """Donors with one unit changed to another value, every value of the unit equally likely."""
-        picks = donors[self.rng.integers(len(donors), size=size)]
+    def redrawn(self, pool: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+        """Candidates with one unit changed to another value, every value of the unit equally likely."""
+        picks = pool[self.rng.integers(len(pool), size=size)]
         unit = self.rng.choice(self.changeable, len(picks))
         size = np.diff(self.catalogue.start)[unit]
         change = self.catalogue.start[unit] + (self.rng.random(len(picks)) * size).astype(np.intp)
