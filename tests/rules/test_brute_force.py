@@ -9,25 +9,29 @@ from hypothesis import strategies as st
 
 from dueto.counterfactuals import Auto, Exhaustive, GeCo, LeafBoxes, Method
 from dueto.index import Index
-from dueto.rule import Components, Standing, bits, minimal, to_sets
+from dueto.rule import Components, bits, minimal, to_sets
 from dueto.rules import GreedyRuleCF, Oracle
 from dueto.rules.cover import minimal_covers
-from worlds import world
+from dueto.testing import World, check_finder, worlds
 
 seeds = st.integers(0, 2**32 - 1)
 METHODS: dict[str, Method] = {"auto": Auto(), "exhaustive": Exhaustive(), "geco": GeCo(), "leaf-boxes": LeafBoxes()}
 PAIRS = [(name, tree) for name in METHODS for tree in (True, False) if tree or name != "leaf-boxes"]
 
 
+def a_world(seed: int, *, tree: bool) -> World:
+    found = list(worlds([seed], tree=tree))
+    assume(found)
+    return found[0]
+
+
 @given(seed=seeds)
 @settings(max_examples=100)
 def test_a_rule_holds_of_an_instance_exactly_when_it_misses_its_dual(seed: int):
-    w = world(seed, tree=False)
-    assume(w is not None)
-    assert w is not None
+    w = a_world(seed, tree=False)
     components, rng = Components(w.space, w.x), np.random.default_rng(seed)
     chosen = components.all & int(rng.integers(0, 1 << (2 * len(w.space))))
-    instances = w.instances()
+    instances = w.instances
     holds = components.box(chosen).contains(instances)
     duals = to_sets(components.duals(instances))
     assert holds.tolist() == [not dual & chosen for dual in duals]
@@ -45,11 +49,9 @@ def test_a_rule_holds_of_an_instance_exactly_when_it_misses_its_dual(seed: int):
 @given(seed=seeds)
 @settings(max_examples=60)
 def test_a_rule_is_globally_consistent_exactly_when_it_meets_every_counterfactuals_dual(seed: int):
-    w = world(seed, tree=True)
-    assume(w is not None)
-    assert w is not None
+    w = a_world(seed, tree=True)
     components, rng = Components(w.space, w.x), np.random.default_rng(seed)
-    truth = w.counterfactuals()
+    truth = w.counterfactuals
     duals = minimal(to_sets(components.duals(truth)))
     for _ in range(10):
         chosen = components.all & int(rng.integers(0, 1 << (2 * len(w.space))))
@@ -60,27 +62,17 @@ def test_a_rule_is_globally_consistent_exactly_when_it_meets_every_counterfactua
 @pytest.mark.parametrize(("name", "tree"), PAIRS)
 @given(seed=seeds)
 @settings(max_examples=60)
-def test_every_rule_called_proved_is_consistent_and_irredundant(name: str, tree: bool, seed: int):
-    w = world(seed, tree=tree)
-    assume(w is not None)
-    assert w is not None
-    method = METHODS[name]
-    assume(not method.refuses(w.query))
-    oracle = Oracle(w.query, method, np.random.default_rng(seed))
-    rule = GreedyRuleCF().find(oracle)
-    truth = w.counterfactuals()
-    assert rule.verdict is not None
-    assert rule.box(w.space).contains(w.x[None, :]).all()
-    escaped = rule.box(w.space).contains(truth).any()
-    if rule.verdict.standing is Standing.PROVED:
-        assert not escaped
-        for dropped in range(len(rule)):
-            fewer = type(rule)(rule.components[:dropped] + rule.components[dropped + 1 :])
-            assert fewer.box(w.space).contains(truth).any()
-    else:
-        assert name == "geco" or name == "auto"
-        assert rule.verdict.standing is Standing.UNREFUTED
-        assert not escaped  # these worlds are small enough for the search to see all of them
+def test_a_rule_called_proved_is_consistent_and_irredundant(name: str, tree: bool, seed: int):
+    check_finder(GreedyRuleCF(), METHODS[name], worlds([seed], tree=tree), seed=seed % 1000)
+
+
+@pytest.mark.parametrize("tree", [True, False])
+@given(seed=seeds)
+@settings(max_examples=60)
+def test_no_counterfactual_escapes_what_the_search_calls_unrefuted_in_these_small_worlds(tree: bool, seed: int):
+    for w in worlds([seed], tree=tree):
+        rule = GreedyRuleCF().find(Oracle(w.query, GeCo(), np.random.default_rng(seed)))
+        assert not rule.box(w.space).contains(w.counterfactuals).any()
 
 
 @given(duals=st.lists(st.integers(1, 2**7 - 1), max_size=8))
