@@ -55,10 +55,14 @@ class Domain:
         """The declared range [low, high]; a short range of whole numbers is listed."""
         if not (np.isfinite(low) and np.isfinite(high) and low <= high):
             raise InputError(f"a range from {low:g} to {high:g} holds no numbers; give low <= high, both finite")
-        inside = (self.values >= low) & (self.values <= high)
-        values, counts = self.values[inside], self.counts[inside]
+        if integer and np.ceil(low) > np.floor(high):
+            raise InputError(f"a range from {low:g} to {high:g} holds no whole number; give another")
+        if integer:
+            low, high = np.ceil(low), np.floor(high)
         if integer and high - low < LISTED:
-            return self.listed(np.arange(np.ceil(low), np.floor(high) + 1))
+            return self.listed(np.arange(low, high + 1))
+        inside = (self.values >= low) & (self.values <= high) & (not integer or self.values == np.round(self.values))
+        values, counts = self.values[inside], self.counts[inside]
         return Domain(values, counts, self.missing, (float(low), float(high)), integer)
 
     def listed(self, values: NDArray[np.float64]) -> Domain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,11 +13,13 @@ from dueto.domain import Domain, distinct_rows
 from dueto.errors import InputError, some
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["Feature", "Group", "declared", "encode_feature", "onehot_feature", "plain_feature"]
+    from dueto.onehot import Bundle
+
+__all__ = ["Feature", "Group", "declared", "encode_feature", "onehot_feature", "plain_feature", "plain_name"]
 
 Kind = Literal["integer", "float", "ordinal", "category"]
 DECLARABLE = {"kind", "low", "high", "values", "missing", "columns"}
@@ -41,7 +44,7 @@ class Feature:
     tuples : (len(labels), len(columns)) float64, optional
         For a one-hot group, the raw values of its columns for each label.
     nan : bool
-        Whether the raw column is one of objects that says "missing" by NaN rather than None.
+        Whether the raw column, of objects or of polars, says "missing" by NaN rather than None or null.
     """
 
     name: str
@@ -57,15 +60,20 @@ class Feature:
         """Whether `<=` means something here."""
         return self.kind != "category"
 
+    @property
+    def labelled(self) -> bool:
+        """Whether its values are labels, not numbers."""
+        return self.kind in ("ordinal", "category")
+
     def code(self, label: Any) -> float:
         """The encoded value of a label, or of a number; None is missing."""
         if label is None:
             return float("nan")
-        if self.labels:
+        if self.labelled:
             for i, known in enumerate(self.labels):
-                if known == label and isinstance(known, bool) == isinstance(label, bool):
+                if _same(known, label):
                     return float(i)
-            raise InputError(f"feature {self.name!r} has no category {label!r}; it has {some(self.labels)}")
+            raise InputError(f"feature {self.name!r} has no category {label!r}; it has {some(self.labels) or 'none'}")
         if isinstance(label, bool | str) or not isinstance(label, int | float | np.number):
             raise InputError(f"feature {self.name!r} holds numbers, so {label!r} cannot be one of its values")
         return float(label)
@@ -76,9 +84,7 @@ class Feature:
             return None
         if self.labels:
             return self.labels[int(value)]
-        return (
-            int(value) if float(value).is_integer() and abs(value) < frames.LARGEST_INTEGER else float(value)
-        )
+        return int(value) if float(value).is_integer() and abs(value) < frames.LARGEST_INTEGER else float(value)
 
     def text(self, value: float) -> str:
         """An encoded value for a reader, with as many digits as tell it from every other number."""
@@ -103,50 +109,56 @@ class Group:
         _, which, _ = distinct_rows(np.vstack([self.tuples, X[:, self.members]]))
         return np.isin(which[len(self.tuples) :], which[: len(self.tuples)])
 
+    def within(self, domains: Sequence[Domain]) -> Group:
+        """The group with only those tuples whose every value is in its feature's domain."""
+        inside = np.all([d.contains(self.tuples[:, i]) for i, d in enumerate(domains)], axis=0)
+        return replace(self, tuples=self.tuples[inside], counts=self.counts[inside])
 
-def plain_feature(
-    table: frames.Table, column: Hashable, ranks: Sequence[Any] | None, name_only: bool
-) -> Feature:
+
+def plain_name(table: frames.Table, column: Hashable) -> str:
+    """What the feature of a column is called: by the column's name, or x3 if it only has a number."""
+    return f"x{column}" if table.flavour == "numpy" else str(column)
+
+
+def plain_feature(table: frames.Table, column: Hashable, ranks: Sequence[Any] | None, name_only: bool) -> Feature:
     series = table.columns[column]
     kind: Kind = frames.kind_of(column, series)
-    name = f"x{column}" if table.flavour == "numpy" else str(column)
+    name = plain_name(table, column)
     if ranks is not None:
         kind = "ordinal"
     elif name_only:
         kind = "category"
     if kind in {"integer", "float"}:
-        return Feature(name, kind, (column,), Domain.active(frames.to_numbers(column, series)))
+        domain = Domain.active(frames.to_numbers(column, series))
+        return Feature(name, kind, (column,), domain, nan=column in table.nans)
     labels = tuple(ranks) if ranks is not None else frames.labels_of(series)
     blank = Feature(name, kind, (column,), Domain.active(np.empty(0)), labels, nan=column in table.nans)
     return replace(blank, domain=Domain.active(encode_feature(blank, table.columns)))
 
 
-def onehot_feature(table: frames.Table, name: str, columns: Sequence[Hashable]) -> Feature:
+def onehot_feature(table: frames.Table, name: str, bundle: Bundle) -> Feature:
+    columns = bundle.columns
     rows = np.column_stack([frames.to_numbers(c, table.columns[c]) for c in columns])
+    tuples, labels = np.eye(len(columns)), list(bundle.labels)
+    if bundle.rest is not None:
+        tuples, labels = np.vstack([tuples, np.zeros(len(columns))]), [*labels, bundle.rest]
     found = rows[distinct_rows(rows)[0]]
-    units = np.eye(len(columns))
-    is_unit = (found[:, None, :] == units[None]).all(axis=2).any(axis=1)
-    tuples = np.vstack([units, found[~is_unit]])
-    prefix = _common_prefix([str(c) for c in columns])
-    short = [str(c)[len(prefix) :] or str(c) for c in columns]
-    labels = tuple(short + [_odd_label(t, short) for t in tuples[len(columns) :]])
-    blank = Feature(name, "category", tuple(columns), Domain.active(np.empty(0)), labels, tuples)
+    odd = found[~(found[:, None, :] == tuples[None]).all(axis=2).any(axis=1)]
+    labels += [_odd_label(t, bundle.labels) for t in odd]
+    if twins := [label for label in labels if labels.count(label) > 1]:
+        raise InputError(f"one-hot group {name!r} would have two labels {twins[0]!r}; rename a column")
+    blank = Feature(name, "category", columns, Domain.active(np.empty(0)), tuple(labels), np.vstack([tuples, odd]))
     return replace(blank, domain=Domain.active(encode_feature(blank, table.columns)))
 
 
 def _odd_label(values: NDArray[np.float64], names: Sequence[str]) -> str:
+    if np.isnan(values).all():
+        return "(missing)"
     if not values.any():
         return "(none)"
     if np.isin(values, (0.0, 1.0)).all():
         return "(" + " + ".join(n for n, v in zip(names, values, strict=True) if v) + ")"
-    return "(" + ", ".join(f"{v:g}" for v in values) + ")"
-
-
-def _common_prefix(names: Sequence[str]) -> str:
-    low, high = min(names), max(names)
-    prefix = low[: next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))]
-    cut = max(prefix.rfind("_"), prefix.rfind("="), prefix.rfind(" "), prefix.rfind("-")) + 1
-    return prefix[:cut] if len(names) > 1 else ""
+    return "(" + ", ".join(str(v).removesuffix(".0") for v in values.tolist()) + ")"
 
 
 def encode_feature(feature: Feature, series: Mapping[Hashable, Any]) -> NDArray[np.float64]:
@@ -165,7 +177,7 @@ def encode_feature(feature: Feature, series: Mapping[Hashable, Any]) -> NDArray[
             )
         return codes
     column = feature.columns[0]
-    if not feature.labels and feature.ordered:
+    if not feature.labelled:
         return frames.to_numbers(column, series[column])
     codes, unknown = frames.to_codes(series[column], feature.labels)
     if unknown >= 0:
@@ -178,56 +190,108 @@ def encode_feature(feature: Feature, series: Mapping[Hashable, Any]) -> NDArray[
 
 
 def declared(feature: Feature, words: Mapping[str, Any]) -> Feature:
+    if not isinstance(words, Mapping):
+        raise TypeError(f"what is declared of feature {feature.name!r} must be a mapping, got {words!r}")
     unknown = set(words) - DECLARABLE
     if unknown:
         raise InputError(
             f"feature {feature.name!r}: {sorted(unknown)[0]!r} cannot be declared; use {some(sorted(DECLARABLE))}"
         )
     kind = words.get("kind", feature.kind)
-    numbers = {"integer", "float"}
-    if kind != feature.kind and not ({kind, feature.kind} <= numbers):
+    if kind != feature.kind and (feature.labelled or kind not in ("integer", "float")):
         raise InputError(
             f"feature {feature.name!r} is of kind {feature.kind!r} and cannot become {kind!r} once read; "
-            "say so in infer()"
+            "say so in infer(), and give an ordinal its 'values'"
         )
-    domain, labels, tuples = feature.domain, feature.labels, feature.tuples
+    feature = replace(feature, kind=kind)
+    if "values" in words and ("low" in words or "high" in words):
+        raise InputError(f"feature {feature.name!r}: declare its 'values', or 'low' and 'high', not both")
     if "low" in words or "high" in words:
-        if feature.kind not in numbers:
-            raise InputError(
-                f"feature {feature.name!r} is a {feature.kind}: declare its 'values', not 'low' and 'high'"
-            )
-        known = domain.values if len(domain.values) else np.zeros(1)
-        low, high = (
-            _number(feature, words.get("low", known[0])),
-            _number(feature, words.get("high", known[-1])),
-        )
-        domain = domain.widened(low, high, integer=kind == "integer")
+        feature = _ranged(feature, words)
     if "values" in words:
-        if not labels:
-            domain = domain.listed(np.array([_number(feature, v) for v in words["values"]]))
-        else:
-            new = tuple(v for v in words["values"] if v not in labels)
-            if new and tuples is not None:
-                raise InputError(
-                    f"one-hot group {feature.name!r} has no column for {new[0]!r}; it has {some(labels)}"
-                )
-            if new and kind == "ordinal":
-                raise InputError(
-                    f"feature {feature.name!r} has no label {new[0]!r}; give the whole order in infer(ordinal=...)"
-                )
-            labels = labels + new
-            feature = replace(feature, labels=labels)
-            domain = domain.listed(np.array([feature.code(v) for v in words["values"]]))
+        feature = _listed(feature, words["values"])
     if "missing" in words:
-        if words["missing"] and tuples is not None:
+        feature = _missing(feature, words["missing"])
+    values = feature.domain.values
+    if kind == "integer" and (values != np.round(values)).any():
+        fraction = values[values != np.round(values)][0]
+        raise InputError(f"feature {feature.name!r} cannot be an integer, since {fraction:g} is one of its values")
+    return feature
+
+
+def _ranged(feature: Feature, words: Mapping[str, Any]) -> Feature:
+    known = feature.domain.values.tolist()
+    if feature.labelled:
+        raise InputError(f"feature {feature.name!r} is a {feature.kind}: declare its 'values', not 'low' and 'high'")
+    if not known and not ("low" in words and "high" in words):
+        raise InputError(f"feature {feature.name!r} has no value in the data: declare both 'low' and 'high'")
+    low, high = (_number(feature, words[end] if end in words else known[i]) for end, i in (("low", 0), ("high", -1)))
+    try:
+        domain = feature.domain.widened(low, high, integer=feature.kind == "integer")
+    except InputError as problem:
+        raise InputError(f"feature {feature.name!r}: {problem}") from None
+    return replace(feature, domain=domain)
+
+
+def _listed(feature: Feature, values: Any) -> Feature:
+    if isinstance(values, str) or not np.iterable(values) or not (values := [frames.plain(v) for v in values]):
+        raise InputError(f"feature {feature.name!r}: 'values' must be a list of at least one value")
+    if any(v is None for v in values):
+        raise InputError(f"feature {feature.name!r}: list no None; declare 'missing' instead")
+    if feature.labelled:
+        feature = _relabelled(feature, values)
+        codes = [feature.code(v) for v in values]
+    else:
+        codes = [_number(feature, v) for v in values]
+    return replace(feature, domain=feature.domain.listed(np.array(codes)))
+
+
+def _relabelled(feature: Feature, values: Sequence[Any]) -> Feature:
+    """The feature with labels that are new to the data, which must be of the sort that it has."""
+    labels = list(feature.labels)
+    for value in values:
+        if any(_same(value, label) for label in labels):
+            continue
+        if feature.tuples is not None:
+            raise InputError(f"one-hot group {feature.name!r} has no column for {value!r}; it has {some(labels)}")
+        if feature.kind == "ordinal":
             raise InputError(
-                f"one-hot group {feature.name!r} cannot be missing; its labels are {some(labels)}"
+                f"feature {feature.name!r} has no label {value!r}; give the whole order in infer(ordinal=...)"
             )
-        domain = replace(domain, missing=max(domain.missing, 1.0) if words["missing"] else 0.0)
-    return replace(feature, kind=kind, domain=domain, labels=labels)
+        if _sort(value) not in (map(_sort, labels) if labels else ("text", "truth", "number")):
+            raise InputError(f"feature {feature.name!r} cannot have the label {value!r}: its labels are {some(labels)}")
+        labels.append(value)
+    return replace(feature, labels=tuple(labels))
+
+
+def _missing(feature: Feature, allowed: Any) -> Feature:
+    if not isinstance(allowed, bool):
+        raise InputError(f"feature {feature.name!r}: 'missing' must be true or false, got {allowed!r}")
+    if allowed and feature.tuples is not None:
+        raise InputError(f"one-hot group {feature.name!r} cannot be missing; its labels are {some(feature.labels)}")
+    return replace(
+        feature, domain=replace(feature.domain, missing=max(feature.domain.missing, 1.0) if allowed else 0.0)
+    )
 
 
 def _number(feature: Feature, value: Any) -> float:
     if isinstance(value, bool | str) or not isinstance(value, int | float | np.number):
         raise InputError(f"feature {feature.name!r} holds numbers, so {value!r} cannot be declared for it")
+    if not abs(float(value)) <= frames.LARGEST:
+        raise InputError(
+            f"feature {feature.name!r}: {value!r} cannot be declared; give a number within {frames.LARGEST:g}"
+        )
     return float(value)
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two labels are equal; True is not 1."""
+    return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)
+
+
+def _sort(label: Any) -> str:
+    if isinstance(label, str):
+        return "text"
+    if isinstance(label, bool):
+        return "truth"
+    return "number" if isinstance(label, int | float) else ""

@@ -25,9 +25,11 @@ __all__ = [
     "dtype_to_json",
     "kind_of",
     "labels_of",
+    "numbers",
     "one_row",
     "pick",
     "pickings",
+    "plain",
     "read",
     "select",
     "to_codes",
@@ -38,6 +40,7 @@ __all__ = [
 
 Flavour = Literal["pandas", "polars", "numpy"]
 LARGEST_INTEGER = 2.0**53
+LARGEST = 1e150  # of larger numbers, distances and their squares could overflow
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Table:
     flavour: Flavour
     columns: dict[Hashable, pd.Series]
     dtypes: dict[Hashable, Any]
-    nans: frozenset[Hashable] = frozenset()  # object columns that say "missing" by NaN, not None
+    nans: frozenset[Hashable] = frozenset()  # columns of objects, or of polars, that say "missing" by NaN, not None
 
     @property
     def n_rows(self) -> int:
@@ -73,17 +76,13 @@ def read(frame: Any) -> Table:
         columns = {name: frame[name] for name in names}
         dtypes = {name: frame[name].dtype for name in names}
         nans = [name for name in names if _says_nan(frame[name])]
-    elif type(frame).__module__.startswith("polars"):
+    elif type(frame).__name__ == "DataFrame" and type(frame).__module__.startswith("polars"):
         flavour, names = "polars", list(frame.columns)
         columns = {name: _from_polars(frame[name]) for name in names}
-        dtypes, nans = dict(zip(names, frame.dtypes, strict=True)), []
+        dtypes = dict(zip(names, frame.dtypes, strict=True))
+        nans = [name for name in names if dtypes[name].is_float() and _only_nan(frame[name])]
     else:
-        array = np.asarray(frame)
-        if array.ndim != 2 or array.dtype.names is not None:
-            raise TypeError(
-                "expected a pandas or polars frame or a two-dimensional array, "
-                f"got {type(frame).__name__} of {array.ndim} dimension(s)"
-            )
+        array = _as_array(frame)
         flavour, names = "numpy", list(range(array.shape[1]))
         columns = {j: pd.Series(array[:, j]).infer_objects() for j in names}
         dtypes = {j: array.dtype for j in names}
@@ -94,6 +93,24 @@ def read(frame: Any) -> Table:
     if table.n_rows == 0:
         raise InputError("the data has no rows; give at least one row for each value that a feature can take")
     return table
+
+
+def _as_array(frame: Any) -> NDArray[Any]:
+    """Anything two-dimensional as an array; rows of mixed values keep their types."""
+    masked = isinstance(frame, np.ma.MaskedArray)
+    try:
+        array = np.asarray(frame)
+        if array.dtype.kind in "US" and not isinstance(frame, np.ndarray):
+            array = np.asarray(frame, dtype=object)
+    except ValueError:
+        raise InputError("the rows of the data do not make a table; give each of them as many values") from None
+    if masked or array.ndim != 2 or array.dtype.names is not None:
+        hint = "; fill what it masks, as in array.filled(numpy.nan)" if masked else ""
+        raise TypeError(
+            "expected a pandas or polars DataFrame or a two-dimensional array, "
+            f"got {type(frame).__name__} of {array.ndim} dimension(s){hint}"
+        )
+    return array
 
 
 def select(frame: Any, columns: Any) -> Any:
@@ -114,6 +131,10 @@ def one_row(row: Any, columns: tuple[Hashable, ...]) -> Table:
                 f"the row has no value for column {absent[0]!r}; give every column, None where it is missing"
             )
         values = [given[name] for name in columns]
+    elif isinstance(row, str | bytes | set | frozenset) or not np.iterable(row):
+        raise TypeError(
+            f"a row must be its number, a mapping, a Series, a sequence of values or a frame of one row, got {row!r}"
+        )
     else:
         values = list(np.asarray(row, dtype=object).ravel())
         if len(values) != len(columns):
@@ -121,8 +142,7 @@ def one_row(row: Any, columns: tuple[Hashable, ...]) -> Table:
                 f"the row has {len(values)} values, but the data has {len(columns)} columns; give one for each"
             )
     series = {
-        name: pd.Series([value], dtype=object).infer_objects()
-        for name, value in zip(columns, values, strict=True)
+        name: pd.Series([value], dtype=object).infer_objects() for name, value in zip(columns, values, strict=True)
     }
     return Table("pandas", series, {name: s.dtype for name, s in series.items()})
 
@@ -134,13 +154,16 @@ def _says_nan(values: Any) -> bool:
     return bool(missing) and isinstance(missing[0], float)
 
 
+def _only_nan(series: Any) -> bool:
+    """Whether a polars column says "missing" by NaN and never by null."""
+    return bool(series.is_nan().any()) and series.null_count() == 0
+
+
 def _refuse_twins(names: list[Any]) -> None:
     seen: set[Any] = set()
     for name in names:
         if name in seen:
-            raise InputError(
-                f"two columns are named {name!r}; rename one, since a feature is known by its name"
-            )
+            raise InputError(f"two columns are named {name!r}; rename one, since a feature is known by its name")
         seen.add(name)
 
 
@@ -150,12 +173,14 @@ def _from_polars(series: Any) -> pd.Series:
     base = series.dtype.base_type().__name__
     if base in {"Categorical", "Enum"}:
         texts = series.cast(str).to_list()
+        return pd.Series(pd.Categorical(texts, categories=list(series.dtype.categories) if base == "Enum" else None))
+    if series.dtype.is_integer():
+        present = series.fill_null(0).to_numpy()
         return pd.Series(
-            pd.Categorical(texts, categories=list(series.dtype.categories) if base == "Enum" else None)
+            pd.arrays.IntegerArray(present, series.is_null().to_numpy()) if series.null_count() else present
         )
-    if series.dtype.is_numeric() and not series.dtype.is_decimal():
-        whole = series.dtype.is_integer() and series.null_count() == 0
-        return pd.Series(series.to_numpy() if whole else series.cast(float).to_numpy())
+    if series.dtype.is_float():
+        return pd.Series(series.cast(float).to_numpy())
     return pd.Series(series.to_list(), dtype=object)
 
 
@@ -166,6 +191,12 @@ def kind_of(name: Hashable, series: pd.Series) -> Literal["integer", "float", "c
 
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
+        odd = [v for v in dtype.categories if not isinstance(plain(v), str | int | float)]
+        if odd:
+            raise InputError(
+                f"column {name!r} has categories of type {type(odd[0]).__name__}, such as {odd[0]}; "
+                "rename them as text: series.cat.rename_categories(str)"
+            )
         return "ordinal" if dtype.ordered else "category"
     if types.is_bool_dtype(dtype):
         return "category"
@@ -173,12 +204,10 @@ def kind_of(name: Hashable, series: pd.Series) -> Literal["integer", "float", "c
         return "integer"
     if types.is_float_dtype(dtype):
         return "float"
-    if types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype):
-        raise InputError(
-            f"column {name!r} holds dates or times; turn it into a number, such as days before today"
-        )
     present = series.dropna()
     inner = types.infer_dtype(present, skipna=True)
+    if inner.startswith(("date", "time", "period")):
+        raise InputError(f"column {name!r} holds dates or times; turn it into a number, such as days before today")
     if inner in {"string", "boolean", "empty"}:
         return "category"
     if inner in {"integer", "floating", "mixed-integer-float", "decimal"}:
@@ -203,11 +232,10 @@ def to_numbers(name: Hashable, series: pd.Series) -> NDArray[np.float64]:
             f"column {name!r}{where} is not a number, as this feature's values are; correct it or declare a category"
         ) from None
     _refuse(np.isinf(numbers), name, "is infinite; replace it by a finite number or by a missing value")
+    _refuse(np.abs(numbers) > LARGEST, name, f"is beyond {LARGEST:g}; rescale the column, or say that it is missing")
     if kind_of(name, series) == "integer":
-        too_large = np.abs(numbers) > LARGEST_INTEGER
-        _refuse(
-            too_large, name, "is beyond 2**53, where whole numbers are no longer exact; rescale the column"
-        )
+        too_large = np.abs(numbers) >= LARGEST_INTEGER
+        _refuse(too_large, name, "is not below 2**53, from where on whole numbers are not exact; rescale the column")
     return numbers + 0.0  # -0.0 becomes 0.0: equal values have equal bytes
 
 
@@ -221,12 +249,8 @@ def to_codes(series: pd.Series, labels: tuple[Any, ...]) -> tuple[NDArray[np.flo
     import pandas as pd
 
     codes, uniques = pd.factorize(series, use_na_sentinel=True)
-    places = pd.Index(list(labels), dtype=object).get_indexer(
-        pd.Index(np.asarray(uniques, dtype=object), dtype=object)
-    )
-    table = np.append(
-        np.where(places < 0, -1.0, places), np.nan
-    )  # factorize gives -1 for missing: the last entry
+    places = pd.Index(list(labels), dtype=object).get_indexer(pd.Index(np.asarray(uniques, dtype=object), dtype=object))
+    table = np.append(np.where(places < 0, -1.0, places), np.nan)  # factorize gives -1 for missing: the last entry
     found = table[codes]
     unknown = np.flatnonzero(found == -1.0)
     return found, int(unknown[0]) if len(unknown) else -1
@@ -240,7 +264,7 @@ def labels_of(series: pd.Series) -> tuple[Any, ...]:
         found = list(series.cat.categories)
     else:
         found = sorted(series.dropna().unique(), key=lambda v: (str(type(v)), v))
-    return tuple(_plain(v) for v in found)
+    return tuple(plain(v) for v in found)
 
 
 def pickings(flavour: Flavour, labels: tuple[Any, ...], dtype: Any, *, nan: bool = False) -> Any:
@@ -267,6 +291,19 @@ def pick(table: Any, codes: NDArray[np.intp]) -> Any:
     return table.gather(codes) if type(table).__module__.startswith("polars") else table[codes]
 
 
+def numbers(flavour: Flavour, values: NDArray[np.float64], dtype: Any, *, nan: bool) -> Any:
+    """A copy of encoded numbers, to `write`: where the data said "missing" by None or null, not NaN, so does this."""
+    if flavour == "polars" and nan:
+        import polars as pl
+
+        return pl.Series(values, dtype=dtype)
+    column = values.copy()
+    if flavour != "polars" and dtype == np.dtype(object) and not nan:
+        column = column.astype(object)
+        column[np.isnan(values)] = None
+    return column
+
+
 def write(flavour: Flavour, columns: Mapping[Hashable, Any], dtypes: Mapping[Hashable, Any]) -> Any:
     """Build a frame of the flavour; each column is float64, or `pick`ed labels with None for missing."""
     if flavour == "numpy":
@@ -278,18 +315,25 @@ def write(flavour: Flavour, columns: Mapping[Hashable, Any], dtypes: Mapping[Has
         return pl.DataFrame([_to_polars(pl, name, values, dtypes[name]) for name, values in columns.items()])
     import pandas as pd
 
-    return pd.DataFrame(
-        {name: _to_pandas(values, dtypes[name]) for name, values in columns.items()}, copy=False
-    )
+    return pd.DataFrame({name: _to_pandas(values, dtypes[name]) for name, values in columns.items()}, copy=False)
 
 
 def to_numpy(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Cast to the type that the data had, unless whole numbers would lose a missing value or a fraction."""
-    if values.dtype == dtype or dtype.kind not in "iub" or values.dtype.kind != "f":
+    """Cast to the type that the data had, unless that would change a value: a fraction, a missing one, a long text."""
+    if dtype.kind in "UT":
+        if any(v is None for v in values.flat):
+            return values
+        return values.astype(np.promote_types(dtype, values.astype(str).dtype) if dtype.kind == "U" else dtype)
+    if values.dtype == dtype or dtype.kind not in "iub":
         return values.astype(dtype, copy=False)
-    with np.errstate(invalid="ignore"):
-        whole = values.astype(dtype) if np.isfinite(values).all() else values
-    return whole if np.array_equal(whole, values) else values
+    try:
+        with np.errstate(invalid="ignore"):
+            whole = values.astype(dtype)
+    except (TypeError, ValueError, OverflowError):  # None, or too large
+        return values.astype(np.float64)
+    if np.array_equal(whole, values):
+        return whole
+    return values if dtype.kind == "b" else values.astype(np.float64)
 
 
 def _to_pandas(values: Any, dtype: Any) -> Any:
@@ -297,27 +341,31 @@ def _to_pandas(values: Any, dtype: Any) -> Any:
 
     if not isinstance(values, np.ndarray):
         return values
-    if values.dtype.kind == "f":
-        if isinstance(dtype, np.dtype):
-            return to_numpy(values, dtype)
-        if isinstance(dtype, pd.CategoricalDtype):
-            return values
-        column = pd.array(values, dtype="Float64")
-        return column if dtype.kind in "iu" and _fractions(values) else column.astype(dtype)
-    if dtype.kind in "biuf" and any(v is None for v in values):
-        dtype = np.dtype(object if dtype.kind == "b" else np.float64)
-    return pd.Series(values, dtype=dtype)
+    if isinstance(dtype, np.dtype):
+        values = to_numpy(values, dtype)
+        return pd.Series(values, dtype=object) if values.dtype == object else values
+    if isinstance(dtype, pd.CategoricalDtype):
+        return pd.Series(values).astype(dtype)
+    column = pd.array(values, dtype="Float64")
+    return (
+        column.astype(dtype)
+        if dtype.kind not in "iu" or _fits(values, getattr(dtype, "numpy_dtype", dtype.type))
+        else column
+    )
 
 
 def _to_polars(pl: Any, name: Hashable, values: Any, dtype: Any) -> Any:
     if isinstance(values, pl.Series):
         return values.alias(str(name))
     column = pl.Series(str(name), values, nan_to_null=True)
-    return column if dtype.is_integer() and _fractions(values) else column.cast(dtype)
+    return column.cast(dtype) if not dtype.is_integer() or _fits(values, str(dtype).lower()) else column
 
 
-def _fractions(values: NDArray[np.float64]) -> bool:
-    return not np.array_equal(values, np.round(values), equal_nan=True)
+def _fits(values: NDArray[np.float64], integer: Any) -> bool:
+    """Whether all numbers, missing ones aside, are among those of a type of integers."""
+    known, present = np.iinfo(integer), values[~np.isnan(values)]
+    inside = (present >= known.min) & (present <= known.max) & (present == np.round(present))
+    return bool(inside.all())
 
 
 def dtype_to_json(dtype: Any) -> Any:
@@ -325,8 +373,13 @@ def dtype_to_json(dtype: Any) -> Any:
     import pandas as pd
 
     if isinstance(dtype, pd.CategoricalDtype):
-        return {"categories": [_plain(v) for v in dtype.categories], "ordered": bool(dtype.ordered)}
-    return {"enum": list(dtype.categories)} if type(dtype).__name__ == "Enum" else str(dtype)
+        return {"categories": [plain(v) for v in dtype.categories], "ordered": bool(dtype.ordered)}
+    match type(dtype).__name__:  # polars has types with parameters
+        case "Enum":
+            return {"enum": list(dtype.categories)}
+        case "Decimal":
+            return {"decimal": [dtype.precision, dtype.scale]}
+    return str(dtype)
 
 
 def dtype_from_json(flavour: Flavour, saved: Any) -> Any:
@@ -336,11 +389,14 @@ def dtype_from_json(flavour: Flavour, saved: Any) -> Any:
     if flavour == "polars":
         import polars as pl
 
-        return pl.Enum(saved["enum"]) if isinstance(saved, dict) else getattr(pl, saved.partition("(")[0])
+        if isinstance(saved, dict):
+            return pl.Enum(saved["enum"]) if "enum" in saved else pl.Decimal(*saved["decimal"])
+        return getattr(pl, saved.partition("(")[0])
     if isinstance(saved, dict):
         return pd.CategoricalDtype(saved["categories"], ordered=saved["ordered"])
     return pd.api.types.pandas_dtype(saved)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A label without NumPy's clothes."""
     return value.item() if isinstance(value, np.generic) else value

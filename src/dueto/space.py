@@ -18,7 +18,7 @@ import numpy as np
 from dueto import frames
 from dueto.domain import Domain, distinct_rows
 from dueto.errors import InputError, some
-from dueto.feature import Feature, Group, declared, encode_feature, onehot_feature, plain_feature
+from dueto.feature import Feature, Group, declared, encode_feature, onehot_feature, plain_feature, plain_name
 from dueto.onehot import as_groups
 
 if TYPE_CHECKING:
@@ -91,11 +91,14 @@ class FeatureSpace:
         """
         table = frames.read(frame)
         bundles = as_groups(onehot, tuple(table.columns))
-        owner = {column: name for name, members in bundles.items() for column in members}
-        ranks, names_only = dict(ordinal or {}), set(category)
+        owner = {column: name for name, bundle in bundles.items() for column in bundle.columns}
+        ranks = {column: _order(column, labels) for column, labels in (ordinal or {}).items()}
+        names_only = set(_names("category", category))
         for asked in (*ranks, *names_only):
             if asked not in table.columns:
                 raise InputError(f"there is no column {asked!r}; the columns are {some(table.columns)}")
+            if asked in owner:
+                raise InputError(f"column {asked!r} belongs to the one-hot group {owner[asked]!r}; leave it out here")
         features: list[Feature] = []
         done: set[str] = set()
         for column in table.columns:
@@ -107,7 +110,7 @@ class FeatureSpace:
                 features.append(onehot_feature(table, name, bundles[name]))
         _refuse_twins(features)
         space = cls(tuple(features), tuple(table.columns), tuple(table.dtypes.values()), table.flavour)
-        wanted = [tuple(str(member) for member in group) for group in groups]
+        wanted = [[str(member) for member in _names("a group", group)] for group in _names("groups", groups)]
         return space.grouped(space._encode(table), wanted) if wanted else space
 
     def declare(self, declarations: Mapping[str, Mapping[str, Any]]) -> FeatureSpace:
@@ -120,7 +123,8 @@ class FeatureSpace:
         for name, words in declarations.items():
             j = self.index(name)
             features[j] = declared(features[j], words)
-        return replace(self, features=tuple(features))
+        groups = (group.within([features[j].domain for j in group.members]) for group in self.groups)
+        return replace(self, features=tuple(features), groups=tuple(groups))
 
     @classmethod
     def load(cls, path: str | Path, frame: Any) -> FeatureSpace:
@@ -132,7 +136,8 @@ class FeatureSpace:
         path = Path(path)
         declared = _read_declarations(path)
         features = {str(name): dict(words) for name, words in declared.get("features", {}).items()}
-        columns = {str(column): column for column in frames.read(frame).columns}
+        table = frames.read(frame)
+        columns = {plain_name(table, column): column for column in table.columns}
 
         def raw(name: str) -> Hashable:
             if name not in columns:
@@ -141,14 +146,14 @@ class FeatureSpace:
                 )
             return columns[name]
 
-        onehot = {n: [raw(str(c)) for c in w.pop("columns")] for n, w in features.items() if "columns" in w}
-        ordinal = {
-            raw(n): w["values"] for n, w in features.items() if w.get("kind") == "ordinal" and "values" in w
+        onehot = {
+            n: [raw(str(c)) for c in _names(f"the columns of {n!r}", w.pop("columns"))]
+            for n, w in features.items()
+            if "columns" in w
         }
+        ordinal = {raw(n): w["values"] for n, w in features.items() if w.get("kind") == "ordinal" and "values" in w}
         names_only = [raw(n) for n, w in features.items() if w.get("kind") == "category" and n not in onehot]
-        space = cls.infer(
-            frame, onehot=onehot, ordinal=ordinal, category=names_only, groups=declared.get("groups", ())
-        )
+        space = cls.infer(frame, onehot=onehot, ordinal=ordinal, category=names_only, groups=declared.get("groups", ()))
         return space.declare(features)
 
     def grouped(self, X: NDArray[np.float64], names: Iterable[Iterable[str]]) -> FeatureSpace:
@@ -174,7 +179,10 @@ class FeatureSpace:
     @property
     def size(self) -> float:
         """How many instances there are; infinite when a feature is declared over a range of real numbers."""
-        return float(np.prod([f.domain.size for f in self.features]))
+        tied = {j for group in self.groups for j in group.members}
+        sizes = [f.domain.size for j, f in enumerate(self.features) if j not in tied]
+        with np.errstate(over="ignore"):
+            return float(np.prod([*sizes, *(len(group.tuples) for group in self.groups)], dtype=np.float64))
 
     @cached_property
     def ranges(self) -> NDArray[np.float64]:
@@ -234,9 +242,7 @@ class FeatureSpace:
 
     def _encode(self, table: frames.Table) -> NDArray[np.float64]:
         if table.flavour == "numpy" and len(table.columns) != len(self.columns):
-            raise InputError(
-                f"the array has {len(table.columns)} columns but the space has {len(self.columns)}"
-            )
+            raise InputError(f"the array has {len(table.columns)} columns but the space has {len(self.columns)}")
         X = np.empty((table.n_rows, len(self)))
         series = dict(table.columns)
         if table.flavour == "numpy":
@@ -251,19 +257,21 @@ class FeatureSpace:
     def decode(self, X: ArrayLike) -> Any:
         """Encoded rows as a table of the kind that the space was inferred from: same columns, order and types."""
         X = np.atleast_2d(np.asarray(X, dtype=np.float64))
-        if self.flavour == "numpy" and not any(f.labels for f in self.features):
+        if X.ndim != 2 or X.shape[1] != len(self):
+            raise InputError(f"expected encoded rows of shape (N, {len(self)}), got shape {X.shape}")
+        if self.flavour == "numpy" and not any(f.labels for f in self.features) and self.dtypes[0].kind != "O":
             return frames.to_numpy(X.copy(), self.dtypes[0])
         raw: dict[Hashable, Any] = {}
+        dtypes = dict(zip(self.columns, self.dtypes, strict=True))
         for j, feature in enumerate(self.features):
             if not feature.labels:
-                raw[feature.columns[0]] = X[:, j]
+                column = feature.columns[0]
+                raw[column] = frames.numbers(self.flavour, X[:, j], dtypes[column], nan=feature.nan)
                 continue
             codes = np.where(np.isnan(X[:, j]), len(feature.labels), X[:, j]).astype(np.intp)
             for column in feature.columns:
                 raw[column] = frames.pick(self._pickings[column], codes)
-        return frames.write(
-            self.flavour, {c: raw[c] for c in self.columns}, dict(zip(self.columns, self.dtypes, strict=True))
-        )
+        return frames.write(self.flavour, {c: raw[c] for c in self.columns}, dtypes)
 
     @cached_property
     def _pickings(self) -> dict[Hashable, Any]:
@@ -293,14 +301,14 @@ class FeatureSpace:
                     "kind": f.kind,
                     "columns": list(f.columns),
                     "labels": list(f.labels),
-                    "tuples": None if f.tuples is None else f.tuples.tolist(),
+                    "tuples": None if f.tuples is None else _nones(f.tuples),
                     "nan": f.nan,
                     "domain": f.domain.to_dict(),
                 }
                 for f in self.features
             ],
             "groups": [
-                {"members": list(g.members), "tuples": g.tuples.tolist(), "counts": g.counts.tolist()}
+                {"members": list(g.members), "tuples": _nones(g.tuples), "counts": g.counts.tolist()}
                 for g in self.groups
             ],
         }
@@ -313,7 +321,7 @@ class FeatureSpace:
                 Feature(
                     f["name"],
                     f["kind"],
-                    tuple(f["columns"]),
+                    _columns(f["columns"]),
                     Domain.from_dict(f["domain"]),
                     tuple(f["labels"]),
                     None if f["tuples"] is None else np.asarray(f["tuples"], dtype=np.float64),
@@ -321,11 +329,11 @@ class FeatureSpace:
                 )
                 for f in saved["features"]
             ),
-            tuple(saved["columns"]),
+            _columns(saved["columns"]),
             tuple(frames.dtype_from_json(saved["flavour"], d) for d in saved["dtypes"]),
             saved["flavour"],
             tuple(
-                Group(tuple(g["members"]), np.asarray(g["tuples"]), np.asarray(g["counts"]))
+                Group(tuple(g["members"]), np.asarray(g["tuples"], dtype=np.float64), np.asarray(g["counts"]))
                 for g in saved["groups"]
             ),
         )
@@ -337,13 +345,35 @@ def _group(X: NDArray[np.float64], members: tuple[int, ...]) -> Group:
     return Group(members, rows[first], counts.astype(np.float64))
 
 
+def _names(what: str, given: Any) -> list[Any]:
+    """Several names; a text alone, which would be read letter by letter, is refused."""
+    if isinstance(given, str) or not np.iterable(given):
+        raise InputError(f"{what} must be a list of names, got {given!r}")
+    return list(given)
+
+
+def _order(column: Hashable, labels: Any) -> list[Any]:
+    ranks = [frames.plain(label) for label in _names(f"the order of {column!r}", labels)]
+    if len(set(ranks)) < len(ranks):
+        raise InputError(f"the order of {column!r} names a label twice: {some(ranks)}")
+    return ranks
+
+
+def _nones(tuples: NDArray[np.float64]) -> list[list[float | None]]:
+    """Rows of numbers as JSON can hold them: missing ones are None."""
+    return [[None if np.isnan(v) else v for v in row] for row in tuples.tolist()]
+
+
+def _columns(saved: Iterable[Any]) -> tuple[Hashable, ...]:
+    """Column names as JSON gives them back: a name of several levels is a list there."""
+    return tuple(tuple(name) if isinstance(name, list) else name for name in saved)
+
+
 def _refuse_twins(features: Sequence[Feature]) -> None:
     seen: set[str] = set()
     for feature in features:
         if feature.name in seen:
-            raise InputError(
-                f"two features would be named {feature.name!r}; rename a column or a one-hot group"
-            )
+            raise InputError(f"two features would be named {feature.name!r}; rename a column or a one-hot group")
         seen.add(feature.name)
 
 
@@ -356,17 +386,16 @@ def _read_declarations(path: Path) -> dict[str, Any]:
     except OSError as problem:
         raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
     except ValueError as problem:
-        raise InputError(
-            f"{path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {problem}"
-        ) from None
+        raise InputError(f"{path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {problem}") from None
     if (
         not isinstance(found, dict)
         or not set(found) <= {"features", "groups"}
         or not isinstance(found.get("features", {}), dict)
     ):
-        raise InputError(
-            f"{path} must hold a table 'features' and, if wanted, a list 'groups', and nothing else"
-        )
+        raise InputError(f"{path} must hold a table 'features' and, if wanted, a list 'groups', and nothing else")
+    groups = found.get("groups", [])
+    if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
+        raise InputError(f'{path}: groups must be a list of lists of features, such as [["height", "weight"]]')
     for name, words in found.get("features", {}).items():
         if not isinstance(words, dict):
             raise InputError(f"{path}: feature {name!r} must be a table, such as {{low = 18, high = 99}}")
