@@ -1,21 +1,32 @@
 """dueto: what is it due to? The rule and the changes behind a model's decision, proved where they can be."""
 
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 from dueto._version import __version__
-from dueto.counterfactuals import Answer, Exhaustive, GeCo, LeafBoxes, Status
-from dueto.distance import Distance
-from dueto.errors import InputError
-from dueto.explain import Explainer, explain
-from dueto.explanation import Change, Counterfactual, Explanation, Support
-from dueto.feature import Feature
-from dueto.models import Model, Tree, as_model, load_model
-from dueto.plaf import ConstraintError, Expr, cf, fixed, parse, parse_constraints, together, x
-from dueto.rule import Component, Rule, Standing, Verdict
-from dueto.rules import GreedyRuleCF
-from dueto.space import FeatureSpace
+
+if TYPE_CHECKING:
+    from dueto.counterfactuals import Answer, Exhaustive, GeCo, LeafBoxes, Status
+    from dueto.distance import Distance
+    from dueto.errors import InputError
+    from dueto.explain import Explainer, explain
+    from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support
+    from dueto.feature import Feature
+    from dueto.models import Model, Tree, as_model, load_model
+    from dueto.plaf import ConstraintError, Expr, cf, fixed, together, x
+    from dueto.plaf.parse import parse, parse_constraints
+    from dueto.rule import Component, Rule, Standing, Verdict
+    from dueto.rules import GreedyRuleCF
+    from dueto.space import FeatureSpace
 
 __all__ = [
     "Answer",
     "Change",
+    "Changes",
     "Component",
     "ConstraintError",
     "Counterfactual",
@@ -48,3 +59,45 @@ __all__ = [
     "together",
     "x",
 ]
+
+# Where each name lives: a module is imported when it, or one of its names, is first asked for.
+_ROOMS = {
+    "counterfactuals": "Answer Exhaustive GeCo LeafBoxes Status",
+    "datasets": "",
+    "distance": "Distance",
+    "errors": "InputError",
+    "explain": "Explainer explain",
+    "explanation": "Change Changes Counterfactual Explanation Support",
+    "feature": "Feature",
+    "models": "Model Tree as_model load_model",
+    "plaf": "ConstraintError Expr cf fixed parse parse_constraints together x",
+    "rule": "Component Rule Standing Verdict",
+    "rules": "GreedyRuleCF",
+    "space": "FeatureSpace",
+}
+_HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
+
+
+class _Facade(ModuleType):
+    """Keeps `dueto.explain` the function: importing the module of that name would put the module in its place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        twin = isinstance(value, ModuleType) and name in _HOME
+        super().__setattr__(name, getattr(value, name) if twin else value)
+
+
+sys.modules[__name__].__class__ = _Facade
+
+if not TYPE_CHECKING:  # a type checker that saw it would let every name pass
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOME:
+            found = globals()[name] = getattr(import_module(f"dueto.{_HOME[name]}"), name)
+            return found
+        if name in _ROOMS:
+            return import_module(f"dueto.{name}")
+        raise AttributeError(f"module 'dueto' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

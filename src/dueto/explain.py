@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,8 @@ import numpy as np
 from dueto import frames
 from dueto.counterfactuals import build_query, method_named
 from dueto.domain import distinct_rows
-from dueto.errors import InputError
-from dueto.explanation import Change, Counterfactual, Explanation, Support
+from dueto.errors import InputError, some
+from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support
 from dueto.models import as_model
 from dueto.plaf import Expr, parse_constraints
 from dueto.rules import Oracle, finder_named
@@ -79,13 +80,22 @@ class Explainer:
         self.method = method_named(counterfactual_method)
         self.distance = distance
         self.X = space.encode(data)
-        first, _, counts = distinct_rows(self.X)
-        self.distinct, self.counts = self.X[first], counts
+        first, self.which, self.counts = distinct_rows(self.X)
+        self.distinct = self.X[first]
 
     @cached_property
     def good(self) -> NDArray[np.bool_]:
         """Which distinct rows of the data get the desired outcome."""
-        return self.model.good(self.distinct)
+        try:
+            return self.model.good(self.distinct)
+        except InputError:
+            self.model.good(self.X)  # in the data's order, so that the error names the data's row
+            raise
+
+    @property
+    def refused(self) -> NDArray[np.intp]:
+        """Positions of the rows of the data that are refused."""
+        return np.flatnonzero(~self.good[self.which])
 
     def query(self, x: NDArray[np.float64]) -> Query:
         """The question of an encoded applicant."""
@@ -117,37 +127,38 @@ class Explainer:
             If the row is not refused, does not exist, or does not fit the space.
         """
         start, before = time.perf_counter(), self.model.rows_scored
-        label, x = self._row(row)
-        score = float(self.model.score(x[None, :])[0])
-        if score > self.model.threshold:
-            raise InputError(
-                f"{label} is not refused: its score {score:.3g} is above the threshold {self.model.threshold:.3g}, "
-                "so there is no refusal to explain"
-            )
-        query = self.query(x)
         for_changes, for_rule = np.random.default_rng(rng).spawn(2)
-        answer = self._ask(query, k, for_changes)
+        label, score, query = self._refused(row)
+        changes = self._changes(label, score, query, self._ask(query, k, for_changes))
         rule = self.finder.find(Oracle(query, self.method, for_rule))
-        return Explanation(
-            label=label,
-            applicant={f.name: f.label(v) for f, v in zip(self.space.features, x, strict=True)},
-            score=score,
-            threshold=self.model.threshold,
-            rule=rule,
-            support=self._support(rule),
-            counterfactuals=self._counterfactuals(query, answer),
-            status=answer.status,
-            reason=answer.reason,
-            constraints=tuple(constraint.sentence() for constraint in self.constraints),
-            methods=(self.finder.name, self.method.name),
-            rows_scored=self.model.rows_scored - before,
-            seconds=time.perf_counter() - start,
-        )
+        spent = {"rows_scored": self.model.rows_scored - before, "seconds": time.perf_counter() - start}
+        told = {field.name: getattr(changes, field.name) for field in fields(changes)} | spent
+        return Explanation(**told, rule=rule, support=self._support(rule), finder=self.finder.name)
+
+    def changes(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0) -> Changes:
+        """Only what would change the decision; the same changes as `explain` gives."""
+        start, before = time.perf_counter(), self.model.rows_scored
+        label, score, query = self._refused(row)
+        answer = self._ask(query, k, np.random.default_rng(rng).spawn(2)[0])
+        changes = self._changes(label, score, query, answer)
+        return replace(changes, rows_scored=self.model.rows_scored - before, seconds=time.perf_counter() - start)
 
     def counterfactuals(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0) -> Answer:
         """Only the changes, as an `Answer` with encoded rows; see `explain`."""
-        _, x = self._row(row)
-        return self._ask(self.query(x), k, np.random.default_rng(rng))
+        return self._ask(self._refused(row)[2], k, np.random.default_rng(rng).spawn(2)[0])
+
+    def _refused(self, row: Any) -> tuple[str, float, Query]:
+        """What to call a row, its score, and the question about it; a row that is not refused has none."""
+        label, x = self._row(row)
+        score = float(self.model.score(x[None, :])[0])
+        if score > self.model.threshold:
+            others = self.refused[:3].tolist()
+            hint = f"refused are, for example, rows {some(others)}" if others else "nobody in the data is refused"
+            raise InputError(
+                f"{label} is not refused: its score {score:.3g} is above the threshold {self.model.threshold:.3g}, "
+                f"so there is no refusal to explain; {hint}"
+            )
+        return label, score, self.query(x)
 
     def _ask(self, query: Query, k: int, rng: np.random.Generator) -> Answer:
         if k < 1:
@@ -172,18 +183,31 @@ class Explainer:
             refused_in_all=int(self.counts[~self.good].sum()),
         )
 
-    def _counterfactuals(self, query: Query, answer: Answer) -> tuple[Counterfactual, ...]:
+    def _changes(self, label: str, score: float, query: Query, answer: Answer) -> Changes:
         scores = self.model.score(answer.X)
         changed = query.changed(answer.X)
+        features = self.space.features
         found = []
         for i, y in enumerate(answer.X):
             changes = (
-                Change(f.name, f.label(query.x[j]), f.label(y[j]))
-                for j, f in enumerate(self.space.features)
-                if changed[i, j]
+                Change(features[j].name, features[j].label(query.x[j]), features[j].label(y[j]))
+                for j in np.flatnonzero(changed[i])
             )
             found.append(Counterfactual(i + 1, tuple(changes), float(answer.distances[i]), float(scores[i])))
-        return tuple(found)
+        return Changes(
+            label=label,
+            applicant={f.name: f.label(v) for f, v in zip(features, query.x, strict=True)},
+            desired=self.model.desired,
+            score=score,
+            threshold=self.model.threshold,
+            counterfactuals=tuple(found),
+            status=answer.status,
+            reason=answer.reason,
+            constraints=tuple(constraint.sentence() for constraint in self.constraints),
+            method=answer.by,
+            rows_scored=answer.rows_scored,
+            seconds=0.0,
+        )
 
 
 def explain(
@@ -212,7 +236,19 @@ def explain(
     >>> data = pd.DataFrame({"income": [12, 22, 35, 41, 50], "debt": [40, 32, 32, 10, 5]})
     >>> def model(frame):
     ...     return ((frame["income"] > 22) | (frame["debt"] < 32)).astype(float)
-    >>> print(dueto.explain(model, data, 1))
+    >>> print(dueto.explain(model, data, 1, k=2))
+    Row 1 is refused: its score for the desired outcome is 0, and more than 0.5 is needed.
+    <BLANKLINE>
+    It is due to this:
+      - income <= 22
+      - debt >= 32
+    Every possible applicant who meets all of this is refused (proved by exhaustive).
+    <BLANKLINE>
+    Of the 5 rows of the data, 2 meet that: 2 of the 2 refused ones and no other.
+    <BLANKLINE>
+    What would change the decision, nearest first (proved: nothing is nearer than the first):
+      1. income: 22 → 35   [cost 0.314, score 1]
+      2. income: 22 → 41   [cost 0.401, score 1]
     """
     explainer = Explainer(
         model,
@@ -241,10 +277,21 @@ def read_constraints(constraints: Any) -> tuple[Expr, ...]:
     if isinstance(constraints, str):
         return parse_constraints(constraints)
     if isinstance(constraints, Path):
-        try:
-            return parse_constraints(constraints.read_text(encoding="utf-8"), name=constraints.name)
-        except OSError as problem:
-            raise InputError(f"cannot read {constraints}: {problem.strerror or problem}") from None
-        except UnicodeDecodeError:
-            raise InputError(f"{constraints} is not a text file in UTF-8") from None
+        return parse_constraints(plaf_text(constraints), name=constraints.name)
     return tuple(expr for part in constraints for expr in read_constraints(part))
+
+
+def plaf_text(path: Path) -> str:
+    """What a file of constraints holds.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not a text file in UTF-8") from None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from dueto.rule import Rule
 
-__all__ = ["Change", "Counterfactual", "Explanation", "Support"]
+__all__ = ["Change", "Changes", "Counterfactual", "Explanation", "Support"]
 
 WIDTH = 96
 
@@ -79,9 +79,9 @@ class Support:
     refused_in_all: int
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """Why a row was refused and what would change that; `print` it for a paragraph.
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """What would change the decision on a refused row; `print` it for a paragraph.
 
     Parameters
     ----------
@@ -89,12 +89,10 @@ class Explanation:
         How the text calls the row.
     applicant : dict
         The row, feature by feature.
+    desired : label or None
+        The class of the desired outcome, where the model names its classes.
     score, threshold : float
-        The model's score of it and the score that the desired outcome must exceed.
-    rule : Rule
-        Conditions that the row meets and nobody escapes; `rule.verdict` says how that is known.
-    support : Support
-        What the rule covers in the data.
+        The model's score of the row and the score that the desired outcome must exceed.
     counterfactuals : tuple of Counterfactual
         The changes that would flip the decision, nearest first.
     status : Status
@@ -103,102 +101,62 @@ class Explanation:
         Where there is no counterfactual because the constraints contradict each other: why.
     constraints : tuple of str
         The constraints as sentences.
-    methods : tuple of str
-        The rule finder and the counterfactual method.
+    method : str
+        The counterfactual method that gave them.
     rows_scored : int
-        How many rows the model was asked about for this explanation.
+        How many rows the model was asked about.
     seconds : float
         How long it took.
     """
 
     label: str
     applicant: dict[str, Any]
+    desired: Any
     score: float
     threshold: float
-    rule: Rule
-    support: Support
     counterfactuals: tuple[Counterfactual, ...]
     status: Status
     reason: str
     constraints: tuple[str, ...]
-    methods: tuple[str, str]
+    method: str
     rows_scored: int
     seconds: float
 
     def __str__(self) -> str:
-        parts = [self._decision(), self._due_to(), self._scope(), self._changes()]
-        if self.constraints:
-            parts.append(
-                self._listed("Constraints on what may change:", [f"- {c}" for c in self.constraints])
-            )
-        return "\n\n".join(parts)
+        return "\n\n".join(self._paragraphs())
+
+    def _paragraphs(self) -> list[str]:
+        constraints = [_listed("Constraints on what may change:", [f"- {c}" for c in self.constraints])]
+        return [self._decision(), self._changes(), *(constraints if self.constraints else ())]
 
     def _decision(self) -> str:
+        outcome = f'"{self.desired}"' if isinstance(self.desired, str) else f"class {self.desired}"
+        if self.desired is None:
+            outcome = "the desired outcome"
         return _wrap(
-            f"{self.label} is refused: the model scores it {self.score:.3g}, and the desired outcome needs more than "
-            f"{self.threshold:.3g}."
+            f"{self.label} is refused: its score for {outcome} is {self.score:.3g}, "
+            f"and more than {self.threshold:.3g} is needed."
         )
-
-    def _due_to(self) -> str:
-        verdict = self.rule.verdict
-        who = "applicant whom the constraints allow" if self.constraints else "possible applicant"
-        if not len(self.rule):
-            what = f"It is due to nothing in particular: every {who} is refused"
-        else:
-            heading = "It is due to this:"
-            listed = self._listed(heading, [f"- {c}" for c in self.rule.conditions()])
-            what = f"{listed}\nEvery {who} who meets {'this' if len(self.rule) == 1 else 'all of this'} is refused"
-        assert verdict is not None
-        if verdict.standing is Standing.PROVED:
-            return f"{what} (proved: {verdict.by})."
-        return f"{what},\nas far as could be found ({verdict})."
-
-    def _scope(self) -> str:
-        s = self.support
-        covered = s.refused + s.accepted
-        text = f"Of the {s.rows:,} rows of the data, {covered:,} meet {'it' if len(self.rule) else 'that'}: "
-        text += f"{s.refused:,} of the {s.refused_in_all:,} refused ones"
-        text += (
-            " and no other."
-            if not s.accepted
-            else f", and {s.accepted:,} others that the constraints rule out here."
-        )
-        return _wrap(text)
 
     def _changes(self) -> str:
         if not self.counterfactuals:
             if self.status is Status.NONE:
                 why = f": {self.reason}" if self.reason else ""
-                return _wrap(f"Nothing that the constraints allow would change the decision (proved){why}.")
-            return _wrap("No change that would flip the decision was found; the search proves nothing.")
+                which = "No change that the constraints allow" if self.constraints else "No change at all"
+                return _wrap(f"{which} would flip the decision (proved by {self.method}){why}.")
+            return _wrap(f"No change that would flip the decision was found by {self.method}, which proves nothing.")
         sure = " (proved: nothing is nearer than the first)" if self.status is Status.OPTIMAL else ""
         lines = [f"{c.rank}. {c}   [cost {c.cost:.3g}, score {c.score:.3g}]" for c in self.counterfactuals]
-        return self._listed(f"What would change the decision, nearest first{sure}:", lines)
-
-    @staticmethod
-    def _listed(heading: str, lines: Iterable[str]) -> str:
-        return "\n".join([heading, *(f"  {line}" for line in lines)])
+        return _listed(f"What would change the decision, nearest first{sure}:", lines)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data: numbers, texts, None for missing."""
-        verdict = self.rule.verdict
-        assert verdict is not None
         return {
             "label": self.label,
             "applicant": self.applicant,
+            "desired": self.desired,
             "score": self.score,
             "threshold": self.threshold,
-            "rule": {
-                **self.rule.to_dict(),
-                "conditions": list(self.rule.conditions()),
-                "verdict": {
-                    "standing": verdict.standing.value,
-                    "by": verdict.by,
-                    "rows_scored": verdict.rows_scored,
-                    "counterexample": verdict.counterexample,
-                },
-            },
-            "support": vars(self.support).copy(),
             "counterfactuals": [
                 {
                     "rank": c.rank,
@@ -211,7 +169,7 @@ class Explanation:
             "status": self.status.value,
             "reason": self.reason,
             "constraints": list(self.constraints),
-            "methods": {"rule": self.methods[0], "counterfactual": self.methods[1]},
+            "methods": {"counterfactual": self.method},
             "rows_scored": self.rows_scored,
             "seconds": self.seconds,
         }
@@ -219,6 +177,76 @@ class Explanation:
     def to_json(self, *, indent: int | None = 2) -> str:
         """`to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation(Changes):
+    """Why a row was refused and what would change that; `print` it for a page that a loan officer can read.
+
+    Parameters
+    ----------
+    rule : Rule
+        Conditions that the row meets and nobody escapes; `rule.verdict` says how that is known.
+    support : Support
+        What the rule covers in the data.
+    finder : str
+        The rule finder.
+    label, applicant, ... :
+        As in `Changes`.
+    """
+
+    rule: Rule
+    support: Support
+    finder: str
+
+    def _paragraphs(self) -> list[str]:
+        decision, *changes = super()._paragraphs()
+        why = [self._due_to(), self._scope()] if len(self.rule) else ()  # else nothing can help: see the changes
+        return [decision, *why, *changes]
+
+    def _due_to(self) -> str:
+        verdict = self.rule.verdict
+        assert verdict is not None
+        this = "this" if len(self.rule) == 1 else "all of this"
+        claim = f"Every possible applicant who meets {this} is refused"
+        if self.constraints:
+            claim = f"While {this} holds, no change that the constraints allow flips the decision"
+        sure = "" if verdict.standing is Standing.PROVED else ", as far as could be found"
+        listed = _listed("It is due to this:", [f"- {c}" for c in self.rule.conditions()])
+        return f"{listed}\n{_wrap(f'{claim}{sure} ({verdict}).')}"
+
+    def _scope(self) -> str:
+        s = self.support
+        covered = s.refused + s.accepted
+        text = f"Of the {s.rows:,} rows of the data, {covered:,} meet {'it' if len(self.rule) == 1 else 'that'}: "
+        text += f"{s.refused:,} of the {s.refused_in_all:,} refused ones"
+        text += (
+            " and no other." if not s.accepted else f", and {s.accepted:,} others that the constraints rule out here."
+        )
+        return _wrap(text)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data: numbers, texts, None for missing."""
+        verdict, found = self.rule.verdict, super().to_dict()
+        assert verdict is not None
+        return found | {
+            "rule": {
+                **self.rule.to_dict(),
+                "conditions": list(self.rule.conditions()),
+                "verdict": {
+                    "standing": verdict.standing.value,
+                    "by": verdict.by,
+                    "rows_scored": verdict.rows_scored,
+                    "counterexample": verdict.counterexample,
+                },
+            },
+            "support": vars(self.support).copy(),
+            "methods": {"rule": self.finder, **found["methods"]},
+        }
+
+
+def _listed(heading: str, lines: Iterable[str]) -> str:
+    return "\n".join([heading, *(f"  {line}" for line in lines)])
 
 
 def _wrap(text: str) -> str:

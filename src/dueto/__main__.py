@@ -1,0 +1,5 @@
+"""`python -m dueto` is `dueto`."""
+
+from dueto.cli import main
+
+main()

@@ -1,0 +1,100 @@
+"""The command line: one file a verb. It parses and prints; what it prints, the library says.
+
+Nothing heavy is imported until a verb needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any, NoReturn
+
+import click
+
+from dueto._version import __version__
+from dueto.cli import check, console, counterfactuals, demo, explain, space
+
+__all__ = ["main"]
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+INTERRUPTED, PIPE_CLOSED, OUR_FAULT, BAD_INPUT = 130, 141, 4, 2
+
+
+class Verbs(click.Group):
+    """The verbs; whatever one raises becomes a sentence on stderr and an exit code."""
+
+    def main(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Run a verb and leave with its exit code."""
+        try:
+            code = super().main(*args, **kwargs | {"prog_name": "dueto", "standalone_mode": False})
+        except click.UsageError as problem:
+            where = problem.ctx.command_path if problem.ctx else "dueto"
+            console.complain(f"{problem.format_message().rstrip('.')} (see {where} --help)")
+            code = BAD_INPUT
+        except (click.Abort, KeyboardInterrupt):
+            code = INTERRUPTED
+        sys.exit(code or 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb, guarded."""
+        with warnings.catch_warnings():
+            warnings.showwarning = console.warn_once()
+            try:
+                return super().invoke(ctx)
+            except (click.ClickException, click.exceptions.Exit, click.Abort):
+                raise
+            except KeyboardInterrupt:
+                ctx.exit(INTERRUPTED)
+            except BrokenPipeError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would complain at the end
+                ctx.exit(PIPE_CLOSED)
+            except Exception as problem:
+                if ctx.params["debug"]:
+                    raise
+                ctx.exit(_explained(problem))
+
+
+def _explained(problem: Exception) -> int:
+    """Say on stderr what went wrong; the exit code."""
+    text = " ".join(str(problem).split())
+    if isinstance(problem, ValueError | TypeError):
+        console.complain(text)
+        return BAD_INPUT
+    if isinstance(problem, OSError):
+        where = f" {problem.filename}" if problem.filename else ""
+        console.complain(f"cannot use{where}: {problem.strerror or text}")
+        return BAD_INPUT
+    name = type(problem).__name__
+    console.complain(f"unexpected {name}{f': {text}' if text else ''}; run `dueto --debug ...` for the traceback")
+    return OUR_FAULT
+
+
+@click.group(cls=Verbs, invoke_without_command=True, context_settings=SETTINGS)
+@click.version_option(__version__, message="dueto %(version)s")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error, for a report.")
+@click.pass_context
+def main(ctx: click.Context, /, *, debug: bool) -> None:  # noqa: ARG001
+    """Why was this row refused, and what would change that?
+
+    \b
+    Examples:
+      dueto demo                                     an answer on real data, in seconds
+      dueto space applicants.csv                     what the data holds
+      dueto check loan.plaf applicants.csv           are the constraints what you mean?
+      dueto explain model.skops applicants.csv --row 17 --plaf loan.plaf
+
+    \b
+    Exit codes:
+      0  answered              2  usage or bad input
+      1  no counterfactual     3  none found within the budget,
+         exists (proved)          which proves nothing
+    """
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+for _verb in (explain.explain, counterfactuals.counterfactuals, space.space, check.check, demo.demo):
+    main.add_command(_verb)

@@ -1,0 +1,118 @@
+"""dueto check: what a file of constraints says, and whether the data keeps it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dueto.cli import console
+from dueto.cli.inputs import FILE, as_json, constraints_in, data_and_space, data_options, refuse_unbound
+from dueto.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dueto.plaf import Expr
+    from dueto.plaf.scan import Line
+    from dueto.space import FeatureSpace
+
+__all__ = ["check"]
+
+
+@click.command(short_help="What do these constraints say?")
+@click.argument("plaf", type=FILE)
+@click.argument("data", type=FILE)
+@click.option("--row", type=int, metavar="N", help="A row of DATA, from 0: which constraints does it break already?")
+@data_options
+@as_json
+def check(*, plaf: Path, data: Path, row: int | None, as_json: bool, **given: Any) -> None:
+    """Read the constraints of PLAF, say each as a sentence, and count the rows of DATA that break it.
+
+    \b
+    Examples:
+      dueto check loan.plaf applicants.csv
+      dueto check loan.plaf applicants.csv --row 17
+
+    Rows are counted where a constraint speaks of the proposed values alone (cf, not x): if much of the data breaks such
+    a one, it is hardly what you mean. A mistake is told with its file, line and column.
+
+    Exit codes: 0 all are understood, 2 usage or bad input.
+    """
+    with console.working("starting"):
+        lines = constraints_in(plaf)
+    frame, space = data_and_space(data, **given)
+    for line, expr in lines:
+        refuse_unbound(line, expr, space)
+    X = space.encode(frame)
+    if row is not None and not 0 <= row < len(X):
+        raise InputError(f"there is no row {row}: the data has rows 0 to {len(X) - 1}")
+    found: dict[str, Any] = {
+        "file": str(plaf),
+        "rows": len(X),
+        "constraints": [_report(line, expr, space, X, row) for line, expr in lines],
+    }
+    if row is not None:
+        found["row"] = {"row": row, "contradiction": _contradiction([expr for _, expr in lines], space, X, row)}
+    if as_json:
+        console.say_json(found)
+    else:
+        console.say(_text(found))
+
+
+def _report(line: Line, expr: Expr, space: FeatureSpace, X: NDArray[np.float64], row: int | None) -> dict[str, Any]:
+    import numpy as np
+
+    from dueto.plaf import Fixed, Ref, Together, walk
+
+    about_x = any(isinstance(e, Fixed | Together) or (isinstance(e, Ref) and e.side == "x") for e in walk(expr))
+    broken = np.flatnonzero(~expr.bind(space)(lambda j: X[:, j], X[0])) if not about_x else None
+    report: dict[str, Any] = {
+        "line": line.tokens[0].row,
+        "text": str(expr),
+        "sentence": expr.sentence(),
+        "broken_rows": None if broken is None else len(broken),
+        "first_broken": None if broken is None or not len(broken) else int(broken[0]),
+    }
+    if row is not None:  # to change nothing keeps every tie
+        x = X[row]
+        report["row_keeps"] = isinstance(expr, Together) or bool(expr.bind(space)(lambda j: x[j], x).all())
+    return report
+
+
+def _contradiction(constraints: Sequence[Expr], space: FeatureSpace, X: NDArray[np.float64], row: int) -> str:
+    """Why nothing that the row could become meets the constraints, if that is so and plain to see."""
+    import numpy as np
+
+    from dueto.counterfactuals.base import build_query, contradiction
+    from dueto.models import Model
+
+    nobody = Model(lambda table: np.zeros(len(table)), space)
+    query = build_query(nobody, space, X[row], constraints=constraints, X=X)
+    return contradiction(query, query.units(np.random.default_rng(0)))
+
+
+def _text(found: dict[str, Any]) -> str:
+    n, m, row = len(found["constraints"]), found["rows"], found.get("row")
+    parts = [f"{found['file']} holds {'no constraint' if not n else '1 constraint' if n == 1 else f'{n} constraints'}."]
+    for one in found["constraints"]:
+        parts.append(f"\nline {one['line']}: {one['text']}\n  {one['sentence']}")
+        if one["broken_rows"] is not None:
+            parts.append(f"  {_broken(one['broken_rows'], one['first_broken'], m)}")
+    if row:
+        breaks = [f"line {one['line']}" for one in found["constraints"] if not one["row_keeps"]]
+        kept = f"breaks {', '.join(breaks)}: that must change" if breaks else "keeps them all"
+        parts.append(f"\nRow {row['row']} as it is {kept}.")
+        if row["contradiction"]:
+            parts.append(f"Nothing that it could become meets them all: {row['contradiction']}.")
+    return "\n".join(parts)
+
+
+def _broken(count: int, first: int | None, m: int) -> str:
+    if not count:
+        return f"none of the {m:,} rows breaks it"
+    return f"{count:,} of the {m:,} rows break it ({count / m:.2%}), the first being row {first}"

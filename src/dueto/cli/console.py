@@ -1,0 +1,90 @@
+"""What is said where: results on stdout; notes, errors and progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["complain", "note", "say", "say_json", "warn_once", "working"]
+
+TICK = 1.0  # seconds between two updates of the status line
+
+
+def say(text: str) -> None:
+    """A result, for a reader: headings in bold on a terminal, the arrow in ASCII where stdout has no other."""
+    if "utf" not in _encoding():
+        text = text.replace("→", "->").encode(_encoding(), "replace").decode(_encoding())
+    for line in text.split("\n"):
+        click.echo(click.style(line, bold=True) if line.endswith(":") else line)
+
+
+def say_json(found: Any) -> None:
+    """A result, for a program."""
+    click.echo(json.dumps(found, indent=2, ensure_ascii="utf" not in _encoding(), allow_nan=False))
+
+
+def note(text: str) -> None:
+    """Something worth knowing that is no result."""
+    click.echo(f"dueto: {text}", err=True)
+
+
+def complain(text: str) -> None:
+    """What went wrong, in a sentence."""
+    click.echo(f"{click.style('dueto:', fg='red', bold=True)} {text}", err=True)
+
+
+def warn_once() -> Callable[..., None]:
+    """A `warnings.showwarning` that tells each message once, in one line."""
+    told: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in told:
+            told.add(text)
+            note(f"warning: {text[:197]}{'...' if len(text) > 197 else ''}")
+
+    return show
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Say what is being done while it is, on a terminal only; nothing of it stays.
+
+    What others print meanwhile, a talkative model say, goes to stderr: stdout is for results.
+    """
+    with redirect_stdout(sys.stderr), _status(what) if sys.stderr.isatty() else nullcontext():
+        yield
+
+
+@contextmanager
+def _status(what: str) -> Iterator[None]:
+    over, start = threading.Event(), time.monotonic()
+
+    def tick() -> None:
+        while True:
+            seconds = round(time.monotonic() - start)
+            click.echo(f"\r\033[K{what} ...{f' {seconds} s' if seconds else ''}", nl=False, err=True)
+            if over.wait(TICK):
+                return
+
+    teller = threading.Thread(target=tick, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()
+        click.echo("\r\033[K", nl=False, err=True)
+
+
+def _encoding() -> str:
+    return (sys.stdout.encoding or "ascii").lower()

@@ -1,0 +1,202 @@
+"""From a verb's arguments to what the library takes: data, space, constraints, model."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dueto.cli import console
+from dueto.errors import InputError, some
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pandas as pd
+
+    from dueto.explain import Explainer
+    from dueto.plaf import Expr
+    from dueto.plaf.scan import Line
+    from dueto.space import FeatureSpace
+
+__all__ = [
+    "FILE",
+    "as_json",
+    "constraints_in",
+    "data_and_space",
+    "data_options",
+    "explainer_for",
+    "question",
+    "refuse_unbound",
+    "rows_of",
+]
+
+FILE = click.Path(path_type=Path)
+
+
+def options(*parts: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options as one decorator, shown in this order."""
+
+    def decorate(verb: Any) -> Any:
+        for part in reversed(parts):
+            verb = part(verb)
+        return verb
+
+    return decorate
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+data_options = options(
+    click.option("--space", "space_file", type=FILE, metavar="FILE", help="Declared features (.toml or .json)."),
+    click.option(
+        "--onehot",
+        multiple=True,
+        metavar="NAME=COLUMNS",
+        help="Columns that are one feature, as in job=job_clerk,job_smith or job=job_*; may be repeated.",
+    ),
+    click.option("--ignore", multiple=True, metavar="COLUMN", help="A column that is no feature; may be repeated."),
+)
+
+question = options(
+    click.argument("model", type=FILE),
+    click.argument("data", type=FILE),
+    click.option(
+        "--row", "rows", type=int, multiple=True, metavar="N", help="Position in DATA from 0; may be repeated."
+    ),
+    click.option("--plaf", type=FILE, metavar="FILE", help="Constraints on what may change, one a line."),
+    data_options,
+    click.option("--desired", metavar="CLASS", help="Class of the desired outcome.  [default: the second of two]"),
+    click.option("--threshold", type=float, default=0.5, show_default=True, help="Score that it must exceed."),
+    click.option(
+        "--counterfactual-method", default="auto", show_default=True, help="auto, geco, leaf-boxes or exhaustive."
+    ),
+    click.option("--k", type=int, default=5, show_default=True, help="The most counterfactuals shown."),
+    click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same answer."
+    ),
+    as_json,
+    click.option("--trust-pickle", is_flag=True, help="Open a pickle, which can run any code its author chose."),
+    click.option("--trust-type", multiple=True, metavar="TYPE", help="Allow a type in a skops file; may be repeated."),
+)
+
+
+def data_and_space(
+    data: Path,
+    *,
+    space_file: Path | None = None,
+    onehot: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    model: Any = None,
+) -> tuple[pd.DataFrame, FeatureSpace]:
+    """The columns that are features (those a model was fitted on, if it says so), and their space."""
+    from dueto import frames
+    from dueto.cli.tables import read_table
+    from dueto.space import FeatureSpace
+
+    with console.working(f"reading {data.name}"):
+        table = read_table(data)
+    for column in ignore:
+        if column not in table:
+            raise InputError(f"there is no column {column!r} to ignore; {data.name} has {some(table.columns)}")
+    frame = frames.select(table.drop(columns=list(ignore)), getattr(model, "feature_names_in_", None))
+    unused = [column for column in table.columns if column not in frame and column not in ignore]
+    if unused:
+        console.note(f"the model was not fitted on {some(unused)} of {data.name}: ignored")
+    if space_file is None:
+        return frame, FeatureSpace.infer(frame, onehot=_groups(onehot, list(map(str, frame.columns))))
+    if onehot:
+        raise InputError(f"--onehot does not go with --space; write the columns into {space_file}, under the feature")
+    return frame, FeatureSpace.load(space_file, frame)
+
+
+def explainer_for(
+    model: Path,
+    data: Path,
+    *,
+    plaf: Path | None,
+    desired: str | None,
+    threshold: float,
+    counterfactual_method: str,
+    method: str = "greedy",
+    trust_pickle: bool,
+    trust_type: Sequence[str],
+    **given: Any,
+) -> Explainer:
+    """Model and data of a question, made ready."""
+    with console.working("starting"):
+        from dueto.explain import Explainer
+        from dueto.models import load_model
+
+        constraints = constraints_in(plaf) if plaf else []
+        loaded = load_model(model, trust_pickle=trust_pickle, trusted_types=trust_type)
+    frame, space = data_and_space(data, model=loaded, **given)
+    for line, expr in constraints:
+        refuse_unbound(line, expr, space)
+    with console.working("scoring the data"):
+        explainer = Explainer(
+            loaded,
+            frame,
+            space=space,
+            constraints=[expr for _, expr in constraints],
+            desired=desired,
+            threshold=threshold,
+            method=method,
+            counterfactual_method=counterfactual_method,
+        )
+        explainer.good  # noqa: B018
+    return explainer
+
+
+def constraints_in(plaf: Path) -> list[tuple[Line, Expr]]:
+    """The constraints of a file, each with the line it stands on."""
+    from dueto.explain import plaf_text
+    from dueto.plaf import parse_constraints
+    from dueto.plaf.scan import scan
+
+    text = plaf_text(plaf)
+    return list(zip(scan(text, plaf.name), parse_constraints(text, name=plaf.name), strict=True))
+
+
+def refuse_unbound(line: Line, expr: Expr, space: FeatureSpace) -> None:
+    """Raise a `ConstraintError`, which tells the line, if a constraint does not fit the space."""
+    from dueto.plaf import Together
+
+    try:
+        if isinstance(expr, Together):
+            for name in expr.names:
+                space.index(name)
+        else:
+            expr.bind(space)
+    except InputError as problem:
+        raise line.error(str(problem)) from None
+
+
+def rows_of(explainer: Explainer, rows: Sequence[int]) -> Sequence[int]:
+    """The rows asked about; without any, say which could be."""
+    if rows:
+        return rows
+    refused, m = explainer.refused, len(explainer.X)
+    if not len(refused):
+        raise InputError(f"the model refuses none of the {m:,} rows, so there is nothing to explain")
+    first = some(refused[:5].tolist())
+    raise InputError(f"say which row with --row N; {len(refused):,} of the {m:,} rows are refused, first {first}")
+
+
+def _groups(onehot: Sequence[str], columns: list[str]) -> dict[str, list[str]]:
+    found = {}
+    for given in onehot:
+        name, equals, patterns = given.partition("=")
+        if not (name and equals and patterns):
+            raise InputError(f"--onehot {given!r} has no columns; write it as in job=job_clerk,job_smith or job=job_*")
+        found[name] = [c for p in patterns.split(",") for c in (_matching(p, columns) if "*" in p else [p])]
+    return found
+
+
+def _matching(pattern: str, columns: list[str]) -> list[str]:
+    found = [column for column in columns if fnmatchcase(column, pattern)]
+    if not found:
+        raise InputError(f"no column is like {pattern!r}; the columns are {some(columns)}")
+    return found

@@ -1,0 +1,185 @@
+"""The frame around the verbs: what is imported, what goes where, which code is left with."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import dueto as package
+from dueto.cli import main
+from dueto.cli import space as space_verb
+
+HEAVY = ["numpy", "pandas", "scipy", "sklearn", "skops", "onnxruntime", "polars", "pyarrow", "joblib"]
+TRUST = ["--trust-pickle"]
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def python(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+# -- what is imported -------------------------------------------------------------------------------------------------
+
+
+def test_help_imports_nothing_heavy():
+    asked = [["--help"], ["--version"], [], *([verb, "--help"] for verb in main.commands)]
+    code = f"""
+import sys
+from dueto.cli import main
+for arguments in {asked}:
+    try:
+        main(arguments)
+    except SystemExit as left:
+        assert left.code == 0
+print("loaded:", sorted(set(sys.modules) & set({HEAVY})))"""
+    assert python(code).endswith("loaded: []")
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    assert python(f"import sys, dueto; print(sorted(set(sys.modules) & set({HEAVY})))") == "[]"
+
+
+def test_every_public_name_is_found_where_it_lives():
+    assert set(package.__all__) == {*package._HOME, "__version__"} == set(dir(package))
+    for name, home in package._HOME.items():
+        found = getattr(package, name)
+        assert found is getattr(sys.modules[f"dueto.{home}"], name)
+    assert package.datasets.__name__ == "dueto.datasets"
+    with pytest.raises(AttributeError, match="no attribute 'explian'"):
+        _ = package.explian
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["import dueto", "import dueto.explain", "from dueto.explain import Explainer", "import dueto; dueto.Explainer"],
+)
+def test_dueto_explain_is_the_function_whatever_was_imported_first(first):
+    assert python(f"{first}\nimport dueto\nprint(type(dueto.explain).__name__)") == "function"
+
+
+# -- what goes where --------------------------------------------------------------------------------------------------
+
+
+def test_results_go_to_stdout_and_notes_to_stderr(shell, row):
+    code, out, err = shell("explain", "tree.pkl", "data.csv", "--row", row, "--json", *TRUST)
+    assert code == 0
+    assert json.loads(out)["row"] == int(row)
+    assert err == "dueto: the model was not fitted on 'outcome' of data.csv: ignored\n"
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_talkative_model_spoils_no_result_and_warns_in_one_line(dueto, row):
+    code, out, err = dueto("explain", "talker.pkl", "data.csv", "--row", row, "--json", *TRUST)
+    assert code == 0, err
+    assert json.loads(out)["row"] == int(row)
+    assert err.count("warning") == 1
+    assert "dueto: warning: the model is old and tired\n" in err
+    assert "predicting" in err
+
+
+def test_stdout_without_unicode_gets_the_same_in_ascii(shell, row):
+    ascii_only = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    code, out, _ = shell("counterfactuals", "tree.pkl", "data.csv", "--row", row, *TRUST, env=ascii_only)
+    assert code == 0
+    assert " -> " in out
+    code, out, _ = shell("counterfactuals", "tree.pkl", "data.csv", "--row", row, "--json", *TRUST, env=ascii_only)
+    assert code == 0
+    assert json.loads(out)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_progress_is_shown_on_a_terminal_only_and_nothing_of_it_stays(folder, row):
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "dueto", "explain", "tree.pkl", "data.csv", "--row", row, "--json", *TRUST]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, cwd=folder) as process:
+        out = process.stdout.read()
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert process.returncode == 0
+    assert json.loads(out)
+    assert "scoring the data ..." in shown
+    assert "searching for changes and a rule ..." in shown
+    assert shown.endswith("\r\033[K")
+
+
+def test_colours_only_where_they_are_wanted(dueto, row, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    asked = ["explain", "tree.pkl", "data.csv", "--row", row, *TRUST]
+    assert "\033[1mIt is due to this:\033[0m" in dueto(*asked, color=True)[1]
+    assert "\033" not in "".join(dueto(*asked)[1:])
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\033" not in "".join(dueto(*asked, color=True)[1:])
+
+
+# -- which code is left with ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["explian"], "No such command 'explian'"),
+        (["explain"], "Missing argument 'MODEL' (see dueto explain --help)"),
+        (["space", "data.csv", "--jsno"], "No such option"),
+        (["explain", "a", "b", "--row", "x"], "'x' is not a valid integer"),
+        (["explain", "a", "b", "--seed", "-1"], "-1 is not in the range"),
+    ],
+)
+def test_a_slip_in_the_command_is_one_sentence_and_code_2(shell, arguments, says):
+    code, out, err = shell(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("dueto: ")
+    assert says in err
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+def fail(monkeypatch, problem):
+    def raising(*_, **__):
+        raise problem
+
+    monkeypatch.setattr(space_verb, "data_and_space", raising)
+
+
+@pytest.mark.parametrize(
+    ("problem", "code", "says"),
+    [
+        (ValueError("a is\n wrong"), 2, "dueto: a is wrong\n"),
+        (TypeError("b is wrong"), 2, "dueto: b is wrong\n"),
+        (PermissionError(13, "Permission denied", "d.csv"), 2, "dueto: cannot use d.csv: Permission denied\n"),
+        (KeyError("c"), 4, "dueto: unexpected KeyError: 'c'; run `dueto --debug ...` for the traceback\n"),
+        (MemoryError(), 4, "dueto: unexpected MemoryError; run `dueto --debug ...` for the traceback\n"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_no_exception_reaches_the_user_as_a_traceback(dueto, monkeypatch, problem, code, says):
+    fail(monkeypatch, problem)
+    assert dueto("space", "data.csv") == (code, "", says)
+
+
+def test_debug_lets_the_traceback_through(dueto, monkeypatch):
+    fail(monkeypatch, ValueError("deep"))
+    with pytest.raises(ValueError, match="deep"):
+        dueto("--debug", "space", "data.csv")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes that break")
+def test_a_reader_who_leaves_ends_it_quietly(folder):
+    command = [sys.executable, "-m", "dueto", "space", "data.csv", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder) as process:
+        process.stdout.close()
+        err = process.stderr.read()
+    assert (process.returncode, err) == (141, b"")
+
+
+def test_version(dueto):
+    assert dueto("--version") == (0, f"dueto {package.__version__}\n", "")

@@ -1,0 +1,96 @@
+"""Tables are read whole, or refused with a sentence that names the file and the line."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dueto import InputError
+from dueto.cli.tables import read_table
+
+GOOD = b'name,age\n"Ann, the first",31\n\n"Bo\nthe second",\n'
+KINDS = {
+    "t.csv": GOOD,
+    "t.CSV": GOOD,
+    "t.tsv": b'name\tage\n"Ann, the first"\t31\n"Bo\nthe second"\t\n',
+    "bom.csv": b"\xef\xbb\xbf" + GOOD,
+    "crlf.csv": b'name,age\r\n"Ann, the first",31\r\n"Bo\nthe second",\r\n',
+    "t.csv.gz": gzip.compress(GOOD),
+    "t.csv.bz2": bz2.compress(GOOD),
+    "my.t.csv.xz": lzma.compress(GOOD),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_text_gives_the_same_table(tmp_path, name):
+    (tmp_path / name).write_bytes(KINDS[name])
+    found = read_table(tmp_path / name)
+    assert found.to_dict("list") == {
+        "name": ["Ann, the first", "Bo\nthe second"],
+        "age": [31.0, pytest.approx(np.nan, nan_ok=True)],
+    }
+
+
+def test_a_parquet_file_keeps_its_types(tmp_path):
+    table = pd.DataFrame({"age": [1, 2], "job": pd.Categorical(["b", "a"], ["b", "a"], ordered=True)})
+    table.to_parquet(tmp_path / "t.parquet")
+    pd.testing.assert_frame_equal(read_table(tmp_path / "t.parquet"), table)
+
+
+BAD = {
+    "empty.csv": (b"", "is empty"),
+    "empty.parquet": (b"", "is empty"),
+    "header.csv": (b"a,b\n", "has no rows"),
+    "blank.csv": (b"\n\n", "has no rows"),
+    "short.csv": (b"a,b\n1,2\n3\n", ", line 3: 1 fields, but there are 2 columns"),
+    "long.csv": (b"a,b\n1,2\n\n3,4,5\n", ", line 4: 3 fields, but there are 2 columns"),
+    "all_long.csv": (b"a,b\n1,2,3\n4,5,6\n", ", line 2: 3 fields, but there are 2 columns"),
+    "twins.csv": (b"a,b,a\n1,2,3\n", "has two columns named 'a'; rename one"),
+    "semicolons.csv": (b"a;b\n1;2\n", "is separated by semicolons"),
+    "quote.csv": (b'a,b\n"1,2\n3,4\n', "cannot be read as a table"),
+    "nul.csv": ("a,b\n1,2\n".encode("utf-16-le"), "is not text in UTF-8"),
+    "latin.csv": ("café,b\n1,2\n".encode("latin-1"), "is not text in UTF-8"),
+    "utf16.csv": ("a,b\n1,2\n".encode("utf-16"), "is not text in UTF-8"),
+    "binary.csv": (np.random.default_rng(0).bytes(3000), "is not text in UTF-8"),
+    "binary.csv.gz": (np.random.default_rng(0).bytes(3000), "cannot be read as a table"),
+    "binary.csv.xz": (np.random.default_rng(0).bytes(3000), "cannot be read as a table"),
+    "cut.csv.gz": (gzip.compress(GOOD * 100)[:-20], "cannot be read as a table"),
+    "binary.parquet": (np.random.default_rng(0).bytes(3000), "cannot be read as a Parquet file"),
+    "table.txt": (GOOD, "is not a kind of table that can be read; give .csv, .tsv"),
+    "table": (GOOD, "is not a kind of table that can be read"),
+    "table.gz": (gzip.compress(GOOD), "is not a kind of table that can be read"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_table_that_is_wrong_is_refused_in_one_sentence(tmp_path, name):
+    content, says = BAD[name]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read_table(tmp_path / name)
+    assert str(caught.value).startswith(str(tmp_path / name))
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"there is no file .*none\.csv"):
+        read_table(tmp_path / "none.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InputError, match=r"folder\.csv is a folder; give a file"):
+        read_table(tmp_path / "folder.csv")
+
+
+def test_parquet_without_its_package_names_the_command_that_installs_it(tmp_path, monkeypatch):
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    for name in ("pyarrow", "fastparquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr("pandas.io.parquet.get_engine", lambda _: (_ for _ in ()).throw(ImportError("no engine")))
+    with pytest.raises(InputError, match=r'needs the package pyarrow; run: pip install "dueto\[parquet\]"'):
+        read_table(tmp_path / "t.parquet")
