@@ -257,14 +257,15 @@ def to_codes(series: pd.Series, labels: tuple[Any, ...]) -> tuple[NDArray[np.flo
 
 
 def labels_of(series: pd.Series) -> tuple[Any, ...]:
-    """All labels of a column: the declared categories, or the sorted distinct values."""
+    """All labels of a column: the declared categories, both truth values, or the sorted distinct values."""
     import pandas as pd
 
     if isinstance(series.dtype, pd.CategoricalDtype):
         found = list(series.cat.categories)
     else:
         found = sorted(series.dropna().unique(), key=lambda v: (str(type(v)), v))
-    return tuple(plain(v) for v in found)
+    labels = tuple(plain(v) for v in found)
+    return (False, True) if labels in ((False,), (True,)) and isinstance(labels[0], bool) else labels
 
 
 def pickings(flavour: Flavour, labels: tuple[Any, ...], dtype: Any, *, nan: bool = False) -> Any:

@@ -17,7 +17,7 @@ from dueto.box import Box
 from dueto.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,6 +35,10 @@ class Component:
     feature: str
     op: Op
     value: Any
+
+    def __post_init__(self) -> None:
+        if self.op not in ("<=", ">=", "="):
+            raise InputError(f"a condition on {self.feature!r} cannot use {self.op!r}; use '<=', '>=' or '='")
 
     def __str__(self) -> str:
         return f"{self.feature} {self.op} {'missing' if self.value is None else self.value}"
@@ -102,10 +106,10 @@ class Rule:
 
     def conditions(self) -> tuple[str, ...]:
         """The rule as a person reads it: two bounds on one feature are one interval, or one equality."""
-        bounds: dict[str, dict[str, Component]] = {}
-        for component in self.components:
-            bounds.setdefault(component.feature, {})[component.op] = component
-        return tuple(_condition(feature, ops) for feature, ops in bounds.items())
+        found: dict[str, list[Component]] = {}
+        for component in dict.fromkeys(self.components):
+            found.setdefault(component.feature, []).append(component)
+        return tuple(text for feature, parts in found.items() for text in _conditions(feature, parts))
 
     def __str__(self) -> str:
         return " and ".join(self.conditions()) if self.components else "(no condition: everybody)"
@@ -117,9 +121,7 @@ class Rule:
             j = space.index(component.feature)
             feature, value = space.features[j], space.features[j].code(component.value)
             if component.op != "=" and not feature.ordered:
-                raise InputError(
-                    f"{component} has no meaning: feature {feature.name!r} has no order; use '='"
-                )
+                raise InputError(f"{component} has no meaning: feature {feature.name!r} has no order; use '='")
             if np.isnan(value):
                 box.low[j], box.high[j] = np.inf, -np.inf
                 continue
@@ -143,13 +145,13 @@ class Rule:
         }
 
 
-def _condition(feature: str, ops: Mapping[str, Component]) -> str:
-    low, high = ops.get(">="), ops.get("<=")
-    if low is None or high is None:
-        return str(next(iter(ops.values())))
-    if low.value == high.value:
-        return str(Component(feature, "=", low.value))
-    return f"{low.value} <= {feature} <= {high.value}"
+def _conditions(feature: str, parts: Sequence[Component]) -> list[str]:
+    value = {component.op: component.value for component in parts}
+    if len(parts) != 2 or set(value) != {"<=", ">="}:
+        return [str(component) for component in parts]
+    if value["<="] == value[">="]:
+        return [str(Component(feature, "=", value["<="]))]
+    return [f"{value['>=']} <= {feature} <= {value['<=']}"]
 
 
 class Components:
