@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.rule import bits, minimal, to_sets, to_words
+from dueto.rule import bits, to_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,8 +61,9 @@ class Index:
             keys = keys[:, None]
         else:
             keys, first, inverse = np.unique(words, axis=0, return_index=True, return_inverse=True)
-        counts = np.bincount(inverse.ravel(), weights=self.weights, minlength=len(keys))
-        return keys, counts.astype(np.int64), first
+        counts = np.bincount(inverse.ravel(), weights=self.weights, minlength=len(keys)).astype(np.int64)
+        order = np.argsort(np.bitwise_count(keys).sum(axis=1), kind="stable")
+        return keys[order], counts[order], first[order]
 
     @cached_property
     def _repeats(self) -> bool:
@@ -79,14 +80,16 @@ class Index:
             return int(counts[self._escaping(keys, chosen)].sum())
         return count_ones([self.bitmaps[bit] for bit in bits(chosen)], len(self.X))
 
-    def satisfying(self, chosen: int) -> NDArray[np.intp]:
-        """Positions in `X` of rows that satisfy the rule, one for each distinct dual."""
+    def exceptions(self, chosen: int, limit: int) -> NDArray[np.intp]:
+        """Positions in `X` of at most `limit` rows that satisfy the rule: smallest duals first, none holding another."""
         keys, _, first = self._distinct
-        return first[self._escaping(keys, chosen)]
-
-    def minimal_duals(self) -> list[int]:
-        """The inclusion-minimal duals of the rows, smallest first: every consistent rule must meet each of them."""
-        return minimal(to_sets(self._distinct[0]))
+        rows = np.flatnonzero(self._escaping(keys, chosen))
+        found: list[np.intp] = []
+        while len(rows) and len(found) < limit:
+            found.append(first[rows[0]])
+            smallest = keys[rows[0]]
+            rows = rows[((keys[rows] & smallest) != smallest).any(axis=1)]
+        return np.array(found, dtype=np.intp)
 
     @staticmethod
     def _escaping(keys: NDArray[np.uint64], chosen: int) -> NDArray[np.bool_]:

@@ -56,7 +56,7 @@ class Oracle:
         """The duals of some counterfactuals under the rule, inclusion-minimal; empty if none is found."""
         if known := [dual for dual in self.duals if not dual & chosen]:
             return known
-        if len(rows := self.index.satisfying(chosen)):
+        if len(rows := self.index.exceptions(chosen, self.k)):
             self._learn(self.index.X[rows])
         else:
             self._learn(self.ask(chosen).X)
