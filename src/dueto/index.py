@@ -81,7 +81,7 @@ class Index:
         return count_ones([self.bitmaps[bit] for bit in bits(chosen)], len(self.X))
 
     def exceptions(self, chosen: int, limit: int) -> NDArray[np.intp]:
-        """Positions in `X` of at most `limit` rows that satisfy the rule: smallest duals first, none holding another."""
+        """Positions of at most `limit` rows that satisfy the rule: smallest duals first, none holding another."""
         keys, _, first = self._distinct
         rows = np.flatnonzero(self._escaping(keys, chosen))
         found: list[np.intp] = []
