@@ -313,7 +313,7 @@ def write(flavour: Flavour, columns: Mapping[Hashable, Any], dtypes: Mapping[Has
     if flavour == "polars":
         import polars as pl
 
-        return pl.DataFrame([_to_polars(pl, name, values, dtypes[name]) for name, values in columns.items()])
+        return pl.DataFrame({name: _to_polars(pl, values, dtypes[name]) for name, values in columns.items()})
     import pandas as pd
 
     return pd.DataFrame({name: _to_pandas(values, dtypes[name]) for name, values in columns.items()}, copy=False)
@@ -346,7 +346,8 @@ def _to_pandas(values: Any, dtype: Any) -> Any:
         values = to_numpy(values, dtype)
         return pd.Series(values, dtype=object) if values.dtype == object else values
     if isinstance(dtype, pd.CategoricalDtype):
-        return pd.Series(values).astype(dtype)
+        known = pd.Index(list(dtype.categories), dtype=object)
+        return pd.Categorical.from_codes(known.get_indexer(pd.Index(values, dtype=object)), dtype=dtype)
     column = pd.array(values, dtype="Float64")
     return (
         column.astype(dtype)
@@ -355,10 +356,10 @@ def _to_pandas(values: Any, dtype: Any) -> Any:
     )
 
 
-def _to_polars(pl: Any, name: Hashable, values: Any, dtype: Any) -> Any:
+def _to_polars(pl: Any, values: Any, dtype: Any) -> Any:
     if isinstance(values, pl.Series):
-        return values.alias(str(name))
-    column = pl.Series(str(name), values, nan_to_null=True)
+        return values
+    column = pl.Series(values, nan_to_null=True)
     return column.cast(dtype) if not dtype.is_integer() or _fits(values, str(dtype).lower()) else column
 
 
@@ -380,7 +381,7 @@ def dtype_to_json(dtype: Any) -> Any:
             return {"enum": list(dtype.categories)}
         case "Decimal":
             return {"decimal": [dtype.precision, dtype.scale]}
-    return str(dtype)
+    return "T" if dtype == np.dtypes.StringDType() else str(dtype)  # the text that NumPy reads
 
 
 def dtype_from_json(flavour: Flavour, saved: Any) -> Any:

@@ -129,14 +129,11 @@ def _of_encoder(encoder: Any) -> dict[str, Bundle]:
     rare = getattr(encoder, "infrequent_categories_", [None] * len(names))
     found, start = {}, 0
     for i, name in enumerate(names):
-        uncommon = [] if rare[i] is None else list(rare[i])
+        uncommon = 0 if rare[i] is None else len(rare[i])
         dropped = None if encoder.drop_idx_ is None else encoder.drop_idx_[i]
-        width = len(encoder.categories_[i]) - max(0, len(uncommon) - 1) - (dropped is not None)
+        width = len(encoder.categories_[i]) - max(0, uncommon - 1) - (dropped is not None)
         labels = tuple(str(c).removeprefix(f"{name}_") for c in columns[start : start + width])
-        rest = None
-        if dropped is not None:
-            category = encoder.categories_[i][dropped]
-            rest = "infrequent_sklearn" if category in uncommon else str(category)
+        rest = None if dropped is None else str(encoder.categories_[i][dropped])
         found[str(name)] = Bundle(tuple(range(start, start + width)), labels, rest)
         start += width
     return found
