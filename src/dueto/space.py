@@ -157,7 +157,7 @@ class FeatureSpace:
         return space.declare(features)
 
     def grouped(self, X: NDArray[np.float64], names: Iterable[Iterable[str]]) -> FeatureSpace:
-        """The same space with these features tied to the tuples that occur in the encoded rows `X`.
+        """The same space with these features tied to the tuples of their domains that occur in the encoded rows `X`.
 
         Groups that share a feature, with each other or with those already there, are joined into one.
         """
@@ -168,7 +168,8 @@ class FeatureSpace:
                 members |= other
                 wanted.remove(other)
             wanted.append(members)
-        return replace(self, groups=tuple(_group(X, tuple(sorted(w))) for w in wanted if len(w) > 1))
+        found = [_group(X, tuple(sorted(w))) for w in wanted if len(w) > 1]
+        return replace(self, groups=tuple(g.within([self.features[j].domain for j in g.members]) for g in found))
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
