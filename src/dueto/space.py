@@ -175,6 +175,7 @@ class FeatureSpace:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
+        """The features' names, in their order."""
         return tuple(f.name for f in self.features)
 
     @property

@@ -40,6 +40,7 @@ def method_named(method: str | Method) -> Method:
     """The counterfactual method of a name, with its defaults; a method itself passes through."""
     if not isinstance(method, str):
         return method
+    method = method.replace(" ", "-")
     if method not in METHODS:
         raise InputError(f"there is no counterfactual method {method!r}; there are {some(METHODS)}")
     return METHODS[method]()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dueto.counterfactuals.units import crossing
 from dueto.distance import joined, parts, steps
 from dueto.domain import distinct_rows
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dueto.counterfactuals.base import Query, Unit
+    from dueto.counterfactuals.base import Query
+    from dueto.counterfactuals.units import Unit
     from dueto.plaf import Bound
 
 __all__ = ["Catalogue"]
@@ -58,10 +60,18 @@ class Catalogue:
             here = slice(self.start[u], self.start[u + 1])
             self.rank[here] = np.searchsorted(self.near[self.by_nearness[here]], self.near[here])
         self.keys = np.append(rng.integers(0, 2**63, self.none, dtype=np.uint64), np.uint64(0))
-        self.unit_keys = np.append(rng.integers(0, 2**63, len(units), dtype=np.uint64), np.uint64(0))
+        directions = [
+            np.sign(u.values - query.x[list(u.members)]) * query.space.ordered[list(u.members)] for u in units
+        ]
+        self.move_keys = np.append(
+            np.concatenate(
+                [rng.integers(2**63, size=len(d), dtype=np.uint64)[distinct_rows(d)[1]] for d in directions]
+            ),
+            np.uint64(0),
+        )
         self.owner = {j: u for u, unit in enumerate(units) for j in unit.members}
         self.must = np.array([u for u, unit in enumerate(units) if not unit.keep], dtype=np.intp)
-        self.crossing = query.crossing(units)
+        self.crossing = crossing(query, units)
 
     def distances(self, C: NDArray[np.intp]) -> NDArray[np.float64]:
         """(N,) distance of each candidate from x."""
@@ -70,9 +80,9 @@ class Catalogue:
             both = joined(both, self.parts[C[:, slot]])
         return self.query.distance.combine(both, len(self.query.space))
 
-    def signs(self, C: NDArray[np.intp]) -> NDArray[np.uint64]:
-        """(N,) a number for the set of units that each candidate changes, equal for equal sets."""
-        return _sums(self.unit_keys, self.unit[C])
+    def moves(self, C: NDArray[np.intp]) -> NDArray[np.uint64]:
+        """(N,) a number for the features that each candidate changes and in which direction, equal for equal moves."""
+        return _sums(self.move_keys, C)
 
     def stack(self, parts: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
         """Candidates of different widths as one array."""

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.counterfactuals.base import Answer, Query, Status, contradiction, irredundant
+from dueto.counterfactuals.base import Answer, Query, Status
+from dueto.counterfactuals.ranking import ranked
+from dueto.counterfactuals.units import contradiction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from dueto.counterfactuals.base import Unit
+    from dueto.counterfactuals.units import Unit
 
 __all__ = ["Exhaustive", "instances"]
 
@@ -52,8 +54,7 @@ class Exhaustive:
         units = query.units(rng)
         found = [X[query.accepts(X)] for X in instances(query, units)]
         X = np.vstack([np.empty((0, len(query.x))), *found])
-        order = np.argsort(query.distances(X), kind="stable")[: 4 * k]
-        X = irredundant(query, X[order])[:k]
+        X = ranked(query, X, k)
         status = Status.OPTIMAL if len(X) else Status.NONE
         rows_scored = query.model.rows_scored - before
         return Answer(status, X, query.distances(X), self.name, rows_scored, contradiction(query, units))

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.counterfactuals.base import Answer, Query, Status, contradiction, irredundant
+from dueto.counterfactuals.base import Answer, Query, Status
 from dueto.counterfactuals.delta import Catalogue
+from dueto.counterfactuals.ranking import ranked
+from dueto.counterfactuals.units import contradiction
 from dueto.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["GeCo"]
 
 PARENTS = 32  # parents that are crossed pair by pair
-FOUND = 200  # valid candidates remembered, each with a set of changed units of its own
+FOUND = 200  # valid candidates remembered, each with moves of its own
 LOOK = 1_000  # candidates of each kind in the first last look; each that fails is followed by one twice as large
 CHILDREN = 20_000  # candidates scored in one generation, at most
 
@@ -53,10 +55,10 @@ class GeCo:
     Notes
     -----
     A generation is crossover, mutation and selection. Selection ranks valid candidates (desired outcome) before others,
-    by distance, or by distance + (2 - score) for the others. Crossover works on the best valid candidate of each set of
-    changed units: it moves one change nearer to x, or joins the changes of two parents. Mutation adds one change. Where
-    a child breaks a constraint between units, one unit of it is drawn anew from the values that meet the constraint,
-    and the child is dropped if there are none.
+    by distance, or by distance + (2 - score) for the others. Crossover works on the best valid candidate of each kind
+    of move (which features, in which directions): it brings one change nearer to x, or joins the changes of two
+    parents. Mutation adds one change. Where a child breaks a constraint between units, one unit of it is drawn anew
+    from the values that meet the constraint, and the child is dropped if there are none.
 
     Unlike the published program, candidates are compared by value, invalid ones never count as convergence, small
     populations can converge, and constraints hold across groups.
@@ -93,7 +95,7 @@ class GeCo:
         if reason := contradiction(query, units):
             return Answer(Status.NONE, np.empty((0, len(query.x))), np.empty(0), self.name, 0, reason)
         X = _Search(self, query, Catalogue(query, units, rng), rng).run(nearest=nearest)
-        X = irredundant(query, X)[:k]
+        X = ranked(query, X, k)
         status = Status.FOUND if len(X) else Status.UNKNOWN
         return Answer(status, X, query.distances(X), self.name, query.model.rows_scored - before)
 
@@ -111,7 +113,7 @@ class _Search:
         self.valid, self.old = np.empty(0, dtype=bool), np.empty(0, dtype=bool)
 
     def run(self, *, nearest: bool) -> NDArray[np.float64]:
-        """Generations until convergence; the nearest valid candidate of each set of changed units, as rows."""
+        """Generations until convergence; the nearest valid candidate of each kind of move, as rows."""
         donors = self.donated()
         self.select(self.catalogue.stack([*self.first(), donors[: self.options.donors] if nearest else donors]))
         if nearest:
@@ -200,10 +202,10 @@ class _Search:
         return len(children) > 0
 
     def remember(self, valid: NDArray[np.intp]) -> None:
-        """Keep the nearest valid candidate of every set of changed units, whether or not selection keeps it."""
+        """Keep the nearest valid candidate of every kind of move, whether or not selection keeps it."""
         found = self.catalogue.stack([self.found, valid])
         found = found[np.argsort(self.catalogue.distances(found), kind="stable")]
-        _, best = np.unique(self.catalogue.signs(found), return_index=True)
+        _, best = np.unique(self.catalogue.moves(found), return_index=True)
         self.found = found[np.sort(best)[:FOUND]]
 
     def converged(self) -> bool:
@@ -222,11 +224,11 @@ class _Search:
         return parts
 
     def crossover(self) -> list[NDArray[np.intp]]:
-        """Children of the best valid candidate of each set of changed units."""
+        """Children of the best valid candidate of each kind of move."""
         C = self.C[self.valid]
         if not len(C):
             return []
-        _, best = np.unique(self.catalogue.signs(C), return_index=True)
+        _, best = np.unique(self.catalogue.moves(C), return_index=True)
         parents = C[np.sort(best)][:PARENTS]
         return [self.nearer(parents), self.joined(parents)]
 

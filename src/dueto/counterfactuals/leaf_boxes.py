@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.counterfactuals.base import Answer, Query, Status, Unit, contradiction, irredundant
+from dueto.counterfactuals.base import Answer, Query, Status
 from dueto.counterfactuals.exhaustive import instances
+from dueto.counterfactuals.ranking import best_moves, ranked
+from dueto.counterfactuals.units import Unit, contradiction, crossing
 from dueto.distance import joined, parts, steps
 
 if TYPE_CHECKING:
@@ -51,11 +53,13 @@ class LeafBoxes:
         if query.model.tree is None:
             return "the model is not a decision tree over the raw columns"
         units = query.units(np.random.default_rng(0))
-        ranges = {j for unit in units if not unit.listed for j in unit.members}
+        ranged = {unit.members[0]: unit.settled for unit in units if not unit.listed}
+        between = crossing(query, units)
         for constraint in query.constraints:
-            if ranged := sorted(constraint.features & ranges):
-                name = query.space.names[ranged[0]]
-                return f"the constraint {constraint.expr} is on {name}, which is declared over a range"
+            for j in constraint.features & ranged.keys():
+                if constraint in between or not ranged[j]:
+                    name = query.space.names[j]
+                    return f"the constraint {constraint.expr} is on {name}, which is declared over a range"
         size = max((math.prod(unit.size for unit in part) for part in _tied(query, units)), default=0)
         if size > self.limit:
             return f"constraints tie features with {size:,} joint values, more than the limit of {self.limit:,}"
@@ -71,9 +75,9 @@ class LeafBoxes:
         leaves = _Leaves(query)
         for unit in (*single, *joint):
             leaves.place(unit)
-        X = leaves.X[np.argsort(leaves.distances(), kind="stable")[: 4 * k]]
+        X = best_moves(query, leaves.X)
         ok = query.accepts(X)
-        X = irredundant(query, X[ok])[:k]
+        X = ranked(query, X[ok], k)
         status = Status.NONE
         if len(ok):  # where the model contradicts its own structure, nothing is claimed
             sure = ok.all() and len(joint) <= 1
@@ -98,10 +102,6 @@ class _Leaves:
         self.leaf = np.flatnonzero(self.boxes.score > query.model.threshold)
         self.X = np.tile(query.x, (len(self.leaf), 1))
         self.parts = np.zeros((len(self.leaf), 4))  # ‖d‖₀, ‖d‖₁, Σ d², max d
-
-    def distances(self) -> NDArray[np.float64]:
-        """(leaves,) distance of each point from x."""
-        return self.query.distance.combine(self.parts, len(self.query.space))
 
     def place(self, unit: Unit) -> None:
         """Give every leaf its nearest allowed value of a unit; leaves that allow none are struck out."""
@@ -140,10 +140,8 @@ class _Leaves:
         column = unit.values[:, 0]
         numbers = np.sort(column[~np.isnan(column)])
         best = np.full(len(low), np.nan)
-        if feature.domain.interval is not None:
-            ends = feature.domain.interval
-            low = np.maximum(low, max(ends[0], self.query.box.low[j]))
-            high = np.minimum(high, min(ends[1], self.query.box.high[j]))
+        if not unit.listed:
+            low, high = np.maximum(low, unit.low), np.minimum(high, unit.high)
             if feature.domain.integer:
                 low, high = np.ceil(low), np.floor(high)
             found = low <= high
@@ -174,7 +172,7 @@ class _Leaves:
 def _tied(query: Query, units: Sequence[Unit]) -> list[list[Unit]]:
     """The units in parts: two are in one part if a constraint looks at both."""
     tied = [[unit] for unit in units]
-    for constraint in query.crossing(units):
+    for constraint in crossing(query, units):
         looked_at = [part for part in tied if any(constraint.features & set(unit.members) for unit in part)]
         if len(looked_at) > 1:
             tied = [part for part in tied if part not in looked_at] + [[u for part in looked_at for u in part]]

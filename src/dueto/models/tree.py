@@ -152,6 +152,7 @@ class Tree:
 
     @property
     def n_leaves(self) -> int:
+        """How many leaves there are."""
         return int((self.left < 0).sum())
 
     def score(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -70,6 +70,10 @@ class Oracle:
             self._answers[chosen] = self.method.find(under, k=self.k, nearest=False, rng=self.rng)
         return self._answers[chosen]
 
+    def proved(self, chosen: int) -> bool:
+        """Whether the method proves that no counterfactual satisfies the rule."""
+        return self.ask(chosen).status is Status.NONE
+
     def verdict(self, chosen: int) -> Verdict:
         """How the rule stands, from what has been found."""
         for dual, y in self._exceptions.items():

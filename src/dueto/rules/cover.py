@@ -9,7 +9,7 @@ from dueto.rule import bits, minimal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["covers", "irredundant_cover", "minimal_covers"]
+__all__ = ["covers", "minimal_covers"]
 
 
 def covers(chosen: int, duals: Iterable[int]) -> bool:
@@ -42,10 +42,10 @@ def minimal_covers(duals: Iterable[int], limit: int) -> list[int]:
             ahead = pending[i + 1 :]
             partial.sort(key=lambda c: (c.bit_count(), -sum(1 for d in ahead if c & d), c))
             partial = partial[:limit]
-    return minimal(irredundant_cover(c, pending) for c in partial)
+    return minimal(_irredundant(c, pending) for c in partial)
 
 
-def irredundant_cover(chosen: int, duals: Sequence[int]) -> int:
+def _irredundant(chosen: int, duals: Sequence[int]) -> int:
     """The cover without the elements that it can lose one by one and still meet every dual, highest first."""
     for bit in reversed(list(bits(chosen))):
         fewer = chosen & ~(1 << bit)

@@ -1,0 +1,79 @@
+"""Features declared over ranges: leaf boxes against every value at which anything can change."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
+
+from dueto import FeatureSpace, as_model, cf, fixed, x
+from dueto.counterfactuals import LeafBoxes, Status, build_query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dueto.plaf import Expr
+
+CONSTRAINTS: list[tuple[list[Expr], Callable[[Any, Any], bool]]] = [
+    ([], lambda cf, x: True),  # noqa: ARG005
+    ([cf.a >= x.a], lambda cf, x: cf[0] >= x[0]),
+    ([cf.a < x.a * 2, cf.n <= 700], lambda cf, x: cf[0] < x[0] * 2 and cf[1] <= 700),
+    ([x.n > cf.n, fixed("a")], lambda cf, x: x[1] > cf[1] and cf[0] == x[0]),
+    ([cf.a.between(0.25, 0.3)], lambda cf, x: 0.25 <= cf[0] <= 0.3),  # noqa: ARG005
+    ([cf.n >= x.n + 200_000], lambda cf, x: cf[1] >= x[1] + 200_000),
+]
+
+
+def critical(tree: Any, j: int, extra: list[float], *, whole: bool) -> list[float]:
+    """Values of a feature between which neither the tree nor a constraint changes its mind: each side of each cut."""
+    cuts = [*tree.threshold[tree.feature == j].tolist(), *extra]
+    around = [v for c in cuts for v in near(c)]
+    if whole:
+        around = [float(np.floor(v) + d) for v in around for d in (-1, 0, 1)]
+    ends = (0.0, 200_000.0) if whole else (0.0, 1.0)
+    return sorted({v for v in [*around, *ends] if ends[0] <= v <= ends[1]})
+
+
+def near(c: float) -> list[float]:
+    """A number, its neighbours, and the numbers beside which float32 rounds the other way."""
+    single = np.float32(c)
+    found = [c, np.nextafter(c, -np.inf), np.nextafter(c, np.inf)]
+    for other in (np.nextafter(single, np.float32(-np.inf)), np.nextafter(single, np.float32(np.inf))):
+        middle = (float(single) + float(other)) / 2
+        found += [middle, np.nextafter(middle, -np.inf), np.nextafter(middle, np.inf)]
+    return [float(v) for v in found]
+
+
+@pytest.mark.parametrize(("constraints", "holds"), CONSTRAINTS, ids=[str(i) for i in range(len(CONSTRAINTS))])
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=25)
+def test_the_nearest_point_of_a_range_is_found_to_the_last_bit(constraints: Any, holds: Any, seed: int):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.random(40), "n": rng.integers(0, 1000, 40)})
+    tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(frame, rng.permutation(40) < 15)
+    declared = {"a": {"low": 0.0, "high": 1.0}, "n": {"low": 0, "high": 200_000}}
+    space = FeatureSpace.infer(frame).declare(declared)
+    model = as_model(tree, space)
+    X = space.encode(frame)
+    own = X[~model.good(X)][0]
+    query = build_query(model, space, own, constraints=constraints)
+    assert LeafBoxes().refuses(query) == ""
+    answer = LeafBoxes().find(query, k=3, nearest=True, rng=rng)
+
+    a = critical(tree.tree_, 0, [own[0], own[0] * 2, 0.25, 0.3], whole=False)
+    n = critical(tree.tree_, 1, [own[1], 700.0], whole=True)
+    points = np.array(list(itertools.product(a, n)))
+    points = points[model.good(points)]
+    points = points[[holds(p, own) for p in points]]
+    if len(points):
+        assert answer.status is Status.OPTIMAL
+        assert answer.distances[0] == pytest.approx(query.distances(points).min(), abs=1e-12)
+        assert all(holds(y, own) for y in answer.X)
+    else:
+        assert answer.status is Status.NONE
