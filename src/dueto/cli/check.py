@@ -88,7 +88,8 @@ def _contradiction(constraints: Sequence[Expr], space: FeatureSpace, X: NDArray[
     """Why nothing that the row could become meets the constraints, if that is so and plain to see."""
     import numpy as np
 
-    from dueto.counterfactuals.base import build_query, contradiction
+    from dueto.counterfactuals.base import build_query
+    from dueto.counterfactuals.units import contradiction
     from dueto.models import Model
 
     nobody = Model(lambda table: np.zeros(len(table)), space)
