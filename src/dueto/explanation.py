@@ -134,8 +134,8 @@ class Changes:
         if self.desired is None:
             outcome = "the desired outcome"
         return _wrap(
-            f"{self.label} is refused: its score for {outcome} is {self.score:.3g}, "
-            f"and more than {self.threshold:.3g} is needed."
+            f"{self.label} is refused: its score for {outcome} is {shown(self.score, self.threshold)}, "
+            f"and more than {self.threshold:g} is needed."
         )
 
     def _changes(self) -> str:
@@ -146,7 +146,9 @@ class Changes:
                 return _wrap(f"{which} would flip the decision (proved by {self.method}){why}.")
             return _wrap(f"No change that would flip the decision was found by {self.method}, which proves nothing.")
         sure = " (proved: nothing is nearer than the first)" if self.status is Status.OPTIMAL else ""
-        lines = [f"{c.rank}. {c}   [cost {c.cost:.3g}, score {c.score:.3g}]" for c in self.counterfactuals]
+        lines = [
+            f"{c.rank}. {c}   [cost {c.cost:.3g}, score {shown(c.score, self.threshold)}]" for c in self.counterfactuals
+        ]
         return _listed(f"What would change the decision, nearest first{sure}:", lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,11 +220,11 @@ class Explanation(Changes):
     def _scope(self) -> str:
         s = self.support
         covered = s.refused + s.accepted
-        text = f"Of the {s.rows:,} rows of the data, {covered:,} meet {'it' if len(self.rule) == 1 else 'that'}: "
+        meet, that = "meets" if covered == 1 else "meet", "it" if len(self.rule) == 1 else "that"
+        text = f"Of the {s.rows:,} rows of the data, {covered:,} {meet} {that}: "
         text += f"{s.refused:,} of the {s.refused_in_all:,} refused ones"
-        text += (
-            " and no other." if not s.accepted else f", and {s.accepted:,} others that the constraints rule out here."
-        )
+        others = f"{s.accepted:,} {'other' if s.accepted == 1 else 'others'} that the constraints rule out here"
+        text += f", and {others}." if s.accepted else " and no other."
         return _wrap(text)
 
     def to_dict(self) -> dict[str, Any]:
@@ -243,6 +245,12 @@ class Explanation(Changes):
             "support": vars(self.support).copy(),
             "methods": {"rule": self.finder, **found["methods"]},
         }
+
+
+def shown(score: float, threshold: float) -> str:
+    """A score with three digits, or as many as put it on its side of the threshold."""
+    texts = (f"{score:.{digits}g}" for digits in range(3, 17))
+    return next((text for text in texts if (float(text) > threshold) == (score > threshold)), repr(score))
 
 
 def _listed(heading: str, lines: Iterable[str]) -> str:
