@@ -109,11 +109,6 @@ class Group:
         _, which, _ = distinct_rows(np.vstack([self.tuples, X[:, self.members]]))
         return np.isin(which[len(self.tuples) :], which[: len(self.tuples)])
 
-    def within(self, domains: Sequence[Domain]) -> Group:
-        """The group with only those tuples whose every value is in its feature's domain."""
-        inside = np.all([d.contains(self.tuples[:, i]) for i, d in enumerate(domains)], axis=0)
-        return replace(self, tuples=self.tuples[inside], counts=self.counts[inside])
-
 
 def plain_name(table: frames.Table, column: Hashable) -> str:
     """What the feature of a column is called: by the column's name, or x3 if it only has a number."""

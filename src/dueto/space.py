@@ -123,8 +123,7 @@ class FeatureSpace:
         for name, words in declarations.items():
             j = self.index(name)
             features[j] = declared(features[j], words)
-        groups = (group.within([features[j].domain for j in group.members]) for group in self.groups)
-        return replace(self, features=tuple(features), groups=tuple(groups))
+        return replace(self, features=tuple(features))
 
     @classmethod
     def load(cls, path: str | Path, frame: Any) -> FeatureSpace:
@@ -157,7 +156,7 @@ class FeatureSpace:
         return space.declare(features)
 
     def grouped(self, X: NDArray[np.float64], names: Iterable[Iterable[str]]) -> FeatureSpace:
-        """The same space with these features tied to the tuples of their domains that occur in the encoded rows `X`.
+        """The same space with these features tied to the tuples that occur in the encoded rows `X`.
 
         Groups that share a feature, with each other or with those already there, are joined into one.
         """
@@ -168,8 +167,7 @@ class FeatureSpace:
                 members |= other
                 wanted.remove(other)
             wanted.append(members)
-        found = [_group(X, tuple(sorted(w))) for w in wanted if len(w) > 1]
-        return replace(self, groups=tuple(g.within([self.features[j].domain for j in g.members]) for g in found))
+        return replace(self, groups=tuple(_group(X, tuple(sorted(w))) for w in wanted if len(w) > 1))
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
@@ -182,9 +180,12 @@ class FeatureSpace:
     def size(self) -> float:
         """How many instances there are; infinite when a feature is declared over a range of real numbers."""
         tied = {j for group in self.groups for j in group.members}
-        sizes = [f.domain.size for j, f in enumerate(self.features) if j not in tied]
+        sizes: list[float] = [f.domain.size for j, f in enumerate(self.features) if j not in tied]
+        for group in self.groups:
+            inside = (self.features[j].domain.contains(group.tuples[:, i]) for i, j in enumerate(group.members))
+            sizes.append(np.all(list(inside), axis=0).sum())
         with np.errstate(over="ignore"):
-            return float(np.prod([*sizes, *(len(group.tuples) for group in self.groups)], dtype=np.float64))
+            return float(np.prod(sizes))
 
     @cached_property
     def ranges(self) -> NDArray[np.float64]:
