@@ -12,9 +12,10 @@ import numpy as np
 
 from dueto import frames
 from dueto.counterfactuals import build_query, method_named
+from dueto.distance import Distance
 from dueto.domain import distinct_rows
 from dueto.errors import InputError, some
-from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support
+from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support, shown
 from dueto.models import as_model
 from dueto.plaf import Expr, parse_constraints
 from dueto.rules import Oracle, finder_named
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dueto.counterfactuals import Answer, Method, Query
-    from dueto.distance import Distance
     from dueto.rule import Rule
     from dueto.rules import Finder
 
@@ -70,6 +70,10 @@ class Explainer:
         counterfactual_method: str | Method = "auto",
         distance: Distance | None = None,
     ) -> None:
+        if not (space is None or isinstance(space, FeatureSpace)):
+            raise TypeError(f"space must be a FeatureSpace, got {type(space).__name__}")
+        if not (distance is None or isinstance(distance, Distance)):
+            raise TypeError(f"distance must be a Distance, got {type(distance).__name__}")
         if space is None:
             data = frames.select(data, getattr(model, "feature_names_in_", None))
             space = FeatureSpace.infer(data)
@@ -127,9 +131,11 @@ class Explainer:
             If the row is not refused, does not exist, or does not fit the space.
         """
         start, before = time.perf_counter(), self.model.rows_scored
-        for_changes, for_rule = np.random.default_rng(rng).spawn(2)
+        for_changes, for_rule = _generator(rng).spawn(2)
         label, score, query = self._refused(row)
-        changes = self._changes(label, score, query, self._ask(query, k, for_changes))
+        answer = self._ask(query, k, for_changes)
+        changes = self._changes(label, score, query, answer)
+        query = replace(query, donors=np.vstack([query.donors, answer.X]))  # what changes show, the rule may not deny
         rule = self.finder.find(Oracle(query, self.method, for_rule))
         spent = {"rows_scored": self.model.rows_scored - before, "seconds": time.perf_counter() - start}
         told = {field.name: getattr(changes, field.name) for field in fields(changes)} | spent
@@ -139,13 +145,13 @@ class Explainer:
         """Only what would change the decision; the same changes as `explain` gives."""
         start, before = time.perf_counter(), self.model.rows_scored
         label, score, query = self._refused(row)
-        answer = self._ask(query, k, np.random.default_rng(rng).spawn(2)[0])
+        answer = self._ask(query, k, _generator(rng).spawn(2)[0])
         changes = self._changes(label, score, query, answer)
         return replace(changes, rows_scored=self.model.rows_scored - before, seconds=time.perf_counter() - start)
 
     def counterfactuals(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0) -> Answer:
         """Only the changes, as an `Answer` with encoded rows; see `explain`."""
-        return self._ask(self._refused(row)[2], k, np.random.default_rng(rng).spawn(2)[0])
+        return self._ask(self._refused(row)[2], k, _generator(rng).spawn(2)[0])
 
     def _refused(self, row: Any) -> tuple[str, float, Query]:
         """What to call a row, its score, and the question about it; a row that is not refused has none."""
@@ -155,12 +161,14 @@ class Explainer:
             others = self.refused[:3].tolist()
             hint = f"refused are, for example, rows {some(others)}" if others else "nobody in the data is refused"
             raise InputError(
-                f"{label} is not refused: its score {score:.3g} is above the threshold {self.model.threshold:.3g}, "
-                f"so there is no refusal to explain; {hint}"
+                f"{label} is not refused: its score {shown(score, self.model.threshold)} is above the threshold "
+                f"{self.model.threshold:g}, so there is no refusal to explain; {hint}"
             )
         return label, score, self.query(x)
 
     def _ask(self, query: Query, k: int, rng: np.random.Generator) -> Answer:
+        if isinstance(k, bool) or not isinstance(k, int | np.integer):
+            raise TypeError(f"k must be a whole number, got {k!r}")
         if k < 1:
             raise InputError(f"k, the most counterfactuals returned, must be at least 1, got {k}")
         if refusal := self.method.refuses(query):
@@ -248,7 +256,7 @@ def explain(
     <BLANKLINE>
     What would change the decision, nearest first (proved: nothing is nearer than the first):
       1. income: 22 → 35   [cost 0.314, score 1]
-      2. income: 22 → 41   [cost 0.401, score 1]
+      2. debt: 32 → 10   [cost 0.472, score 1]
     """
     explainer = Explainer(
         model,
@@ -275,10 +283,24 @@ def read_constraints(constraints: Any) -> tuple[Expr, ...]:
     if isinstance(constraints, Expr):
         return (constraints,)
     if isinstance(constraints, str):
+        if constraints.endswith(".plaf"):
+            raise InputError(f"{constraints!r} is read as constraints, not as the name of a file; give a pathlib.Path")
         return parse_constraints(constraints)
     if isinstance(constraints, Path):
         return parse_constraints(plaf_text(constraints), name=constraints.name)
+    if not np.iterable(constraints):
+        raise TypeError(
+            f"constraints must be PLAF text, a Path, an expression or several of these, got {constraints!r}"
+        )
     return tuple(expr for part in constraints for expr in read_constraints(part))
+
+
+def _generator(rng: np.random.Generator | int) -> np.random.Generator:
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as problem:
+        kind = TypeError if isinstance(problem, TypeError) else InputError
+        raise kind(f"rng must be a Generator or a seed, a whole number from 0, got {rng!r}") from None
 
 
 def plaf_text(path: Path) -> str:
