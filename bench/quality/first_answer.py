@@ -107,6 +107,7 @@ def explained(explainer: Explainer, watched: Watched, judge: Judge, row: int, se
         "rule_seconds": found.seconds - cf_seconds,
         "rule_rows": found.rows_scored - cf_rows,
         "calls": len(rule_calls),
+        "call_seconds": sum(seconds for seconds, _ in rule_calls),
         "status": found.status.value,
         "standing": found.rule.verdict.standing.value,
         "by": found.rule.verdict.by,

@@ -64,7 +64,7 @@ class Judge:
     def _raw(self, columns: list[int], label: Any) -> Any:
         if len(columns) == 1:
             return label
-        return [float(self.names[j].rsplit("_", 1)[1] == label) for j in columns]
+        return [float(self.names[j].endswith(f"_{label}")) for j in columns]
 
     def _movable(self, constrained: bool) -> list[list[int]]:
         return [*self.features.values(), *(columns for columns, _ in self.bundles[constrained])]

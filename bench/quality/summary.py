@@ -83,6 +83,7 @@ def _rules(part: list[Record]) -> Record:
         "features": _median(part, "features"),
         "calls": _median(part, "calls"),
         **_spread(part, "rule_seconds", "seconds"),
+        "of them in calls": _median(part, "call_seconds"),
         **_spread(part, "rule_rows", "rows scored"),
         **_spread(part, "seconds", "seconds with counterfactuals"),
     }
