@@ -17,7 +17,7 @@ from dueto.domain import distinct_rows
 from dueto.errors import InputError, some
 from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support, shown
 from dueto.models import as_model
-from dueto.plaf import Expr, parse_constraints
+from dueto.plaf import Expr, Together, parse_constraints
 from dueto.rules import Oracle, finder_named
 from dueto.space import FeatureSpace
 
@@ -113,7 +113,9 @@ class Explainer:
             donors=self.distinct[self.good],
         )
 
-    def explain(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0) -> Explanation:
+    def explain(
+        self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0, label: str | None = None
+    ) -> Explanation:
         """The explanation of a refused row.
 
         Parameters
@@ -124,6 +126,8 @@ class Explainer:
             The most counterfactuals returned.
         rng : Generator or seed
             The same seed gives the same answer.
+        label : str, optional
+            What the text calls the row; by default its position.
 
         Raises
         ------
@@ -132,7 +136,7 @@ class Explainer:
         """
         start, before = time.perf_counter(), self.model.rows_scored
         for_changes, for_rule = _generator(rng).spawn(2)
-        label, score, query = self._refused(row)
+        label, score, query = self._refused(row, label)
         answer = self._ask(query, k, for_changes)
         changes = self._changes(label, score, query, answer)
         query = replace(query, donors=np.vstack([query.donors, answer.X]))  # what changes show, the rule may not deny
@@ -141,21 +145,22 @@ class Explainer:
         told = {field.name: getattr(changes, field.name) for field in fields(changes)} | spent
         return Explanation(**told, rule=rule, support=self._support(rule), finder=self.finder.name)
 
-    def changes(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0) -> Changes:
+    def changes(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0, label: str | None = None) -> Changes:
         """Only what would change the decision; the same changes as `explain` gives."""
         start, before = time.perf_counter(), self.model.rows_scored
-        label, score, query = self._refused(row)
+        label, score, query = self._refused(row, label)
         answer = self._ask(query, k, _generator(rng).spawn(2)[0])
         changes = self._changes(label, score, query, answer)
         return replace(changes, rows_scored=self.model.rows_scored - before, seconds=time.perf_counter() - start)
 
     def counterfactuals(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0) -> Answer:
         """Only the changes, as an `Answer` with encoded rows; see `explain`."""
-        return self._ask(self._refused(row)[2], k, _generator(rng).spawn(2)[0])
+        return self._ask(self._refused(row, None)[2], k, _generator(rng).spawn(2)[0])
 
-    def _refused(self, row: Any) -> tuple[str, float, Query]:
+    def _refused(self, row: Any, label: str | None) -> tuple[str, float, Query]:
         """What to call a row, its score, and the question about it; a row that is not refused has none."""
-        label, x = self._row(row)
+        position, x = self._row(row)
+        label = label or position
         score = float(self.model.score(x[None, :])[0])
         if score > self.model.threshold:
             others = self.refused[:3].tolist()
@@ -181,6 +186,13 @@ class Explainer:
                 raise InputError(f"there is no row {row}: the data has rows 0 to {len(self.X) - 1}")
             return f"Row {row}", self.X[row]
         return "This row", self.space.encode_row(row)
+
+    def _breaks(self, x: NDArray[np.float64], constraint: Expr) -> bool:
+        """Whether an applicant breaks a constraint on what is proposed by staying as they are."""
+        if isinstance(constraint, Together):
+            return False
+        bound = constraint.bind(self.space)
+        return bool(bound.features) and not bound(lambda j: x[j], x)
 
     def _support(self, rule: Rule) -> Support:
         covered = rule.box(self.space).contains(self.distinct)
@@ -212,6 +224,7 @@ class Explainer:
             status=answer.status,
             reason=answer.reason,
             constraints=tuple(constraint.sentence() for constraint in self.constraints),
+            broken=tuple(constraint.sentence() for constraint in self.constraints if self._breaks(query.x, constraint)),
             method=answer.by,
             rows_scored=answer.rows_scored,
             seconds=0.0,

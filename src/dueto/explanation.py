@@ -101,6 +101,8 @@ class Changes:
         Where there is no counterfactual because the constraints contradict each other: why.
     constraints : tuple of str
         The constraints as sentences.
+    broken : tuple of str
+        Those of them that the row breaks by staying as it is: it has to change.
     method : str
         The counterfactual method that gave them.
     rows_scored : int
@@ -118,6 +120,7 @@ class Changes:
     status: Status
     reason: str
     constraints: tuple[str, ...]
+    broken: tuple[str, ...]
     method: str
     rows_scored: int
     seconds: float
@@ -126,7 +129,9 @@ class Changes:
         return "\n\n".join(self._paragraphs())
 
     def _paragraphs(self) -> list[str]:
-        constraints = [_listed("Constraints on what may change:", [f"- {c}" for c in self.constraints])]
+        note = "   (the row breaks this as it is, so it has to change)"
+        told = [f"- {c}{note if c in self.broken else ''}" for c in self.constraints]
+        constraints = [_listed("Constraints on what may change:", told)]
         return [self._decision(), self._changes(), *(constraints if self.constraints else ())]
 
     def _decision(self) -> str:
@@ -171,6 +176,7 @@ class Changes:
             "status": self.status.value,
             "reason": self.reason,
             "constraints": list(self.constraints),
+            "broken": list(self.broken),
             "methods": {"counterfactual": self.method},
             "rows_scored": self.rows_scored,
             "seconds": self.seconds,

@@ -126,15 +126,18 @@ class FeatureSpace:
         return replace(self, features=tuple(features))
 
     @classmethod
-    def load(cls, path: str | Path, frame: Any) -> FeatureSpace:
+    def load(cls, path: str | Path, frame: Any, *, ignore: Iterable[str] = ()) -> FeatureSpace:
         """The space of a table under the declarations of a TOML or JSON file.
 
         A file has one table a feature, `[features.age]`, with any of `kind`, `low`, `high`, `values`, `missing` and,
-        for a one-hot group, `columns`; and `groups = [["a", "b"]]`. Features not named are inferred.
+        for a one-hot group, `columns`; and `groups = [["a", "b"]]`. Features not named are inferred; what it says of
+        columns to `ignore`, which another model may need, is passed over.
         """
-        path = Path(path)
+        path, passed = Path(path), set(ignore)
         declared = _read_declarations(path)
         features = {str(name): dict(words) for name, words in declared.get("features", {}).items()}
+        features = {n: w for n, w in features.items() if not passed.issuperset(map(str, w.get("columns", [n])))}
+        groups = [group for group in declared.get("groups", ()) if not passed.intersection(group)]
         table = frames.read(frame)
         columns = {plain_name(table, column): column for column in table.columns}
 
@@ -152,7 +155,7 @@ class FeatureSpace:
         }
         ordinal = {raw(n): w["values"] for n, w in features.items() if w.get("kind") == "ordinal" and "values" in w}
         names_only = [raw(n) for n, w in features.items() if w.get("kind") == "category" and n not in onehot]
-        space = cls.infer(frame, onehot=onehot, ordinal=ordinal, category=names_only, groups=declared.get("groups", ()))
+        space = cls.infer(frame, onehot=onehot, ordinal=ordinal, category=names_only, groups=groups)
         return space.declare(features)
 
     def grouped(self, X: NDArray[np.float64], names: Iterable[Iterable[str]]) -> FeatureSpace:

@@ -166,10 +166,12 @@ def test_no_exception_reaches_the_user_as_a_traceback(dueto, monkeypatch, proble
     assert dueto("space", "data.csv") == (code, "", says)
 
 
-def test_debug_lets_the_traceback_through(dueto, monkeypatch):
+def test_debug_shows_the_traceback_and_keeps_the_sentence_and_the_exit_code(dueto, monkeypatch):
     fail(monkeypatch, ValueError("deep"))
-    with pytest.raises(ValueError, match="deep"):
-        dueto("--debug", "space", "data.csv")
+    code, _, err = dueto("--debug", "space", "data.csv")
+    assert code == 2
+    assert "Traceback (most recent call last)" in err
+    assert err.rstrip().endswith("dueto: deep")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pipes that break")

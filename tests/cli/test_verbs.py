@@ -72,6 +72,16 @@ def test_exit_codes_tell_proof_from_giving_up(dueto, row, verb):
     assert (code, json.loads(out)["status"]) == (1, "none")
 
 
+def test_with_several_rows_the_highest_code_counts(dueto, folder, made):
+    (folder / "old.plaf").write_text("x.age > 40\n")
+    ages = pd.read_csv("data.csv")["age"]
+    refused = [int(row) for row in (made / "refused.txt").read_text().split()]
+    old, young = (next(row for row in refused if bool(ages[row] > 40) is wanted) for wanted in (True, False))
+    asked = ["counterfactuals", *ASK, "--plaf", "old.plaf", "--row"]
+    assert [dueto(*asked, old)[0], dueto(*asked, young)[0]] == [0, 1]
+    assert dueto(*asked, young, "--row", old)[0] == dueto(*asked, old, "--row", young)[0] == 1
+
+
 def test_desired_and_threshold_choose_the_outcome(dueto, row):
     code, _, err = dueto("explain", *ASK, "--row", row, "--desired", "lost")
     assert code == 2
@@ -273,3 +283,44 @@ def test_the_demo_is_saved_only_with_skops_and_only_into_a_folder(dueto, folder,
     assert (code, out) == (2, "")
     assert err == 'dueto: --save needs the package skops; run: pip install "dueto[skops]"\n'
     assert not (folder / "new").exists()
+
+
+@pytest.mark.parametrize("verb", ["explain", "counterfactuals"])
+def test_new_applicants_come_from_a_file_of_their_own_and_data_says_what_is_possible(dueto, verb, row, tmp_path):
+    new = tmp_path / "new.csv"
+    pd.read_csv("data.csv").iloc[[int(row)]].to_csv(new, index=False)
+    expected = json.loads(dueto(verb, *ASK, "--row", row, "--json")[1])
+    code, out, err = dueto(verb, *ASK, "--applicants", new, "--json")
+    found = json.loads(out)
+    assert (code, found["row"], found["label"]) == (0, 0, "Row 0")
+    assert found["counterfactuals"] == expected["counterfactuals"]
+    assert found.get("rule") == expected.get("rule")
+    assert "has only" not in err
+
+
+def test_a_table_too_small_to_say_what_is_possible_is_noted(dueto, row, tmp_path):
+    new = tmp_path / "new.csv"
+    pd.read_csv("data.csv").iloc[[int(row)]].to_csv(new, index=False)
+    assert "new.csv has only 1 rows" in dueto("explain", "tree.pkl", new, *TRUST, "--row", 0)[2]
+
+
+def test_a_row_that_cannot_be_answered_does_not_keep_the_others_from_it(dueto, row):
+    paid = str(pd.read_csv("data.csv")["outcome"].eq("paid").argmax())
+    code, out, err = dueto("explain", *ASK, "--row", paid, "--row", row, "--json")
+    failed, answered = json.loads(out)
+    assert code == 2
+    assert f"Row {paid} is not refused" in err
+    assert failed["error"].startswith(f"Row {paid} is not refused")
+    assert answered["rule"]["components"]
+
+
+def test_one_file_of_constraints_and_one_of_declarations_serve_models_of_different_columns(dueto, row, tmp_path):
+    plaf, space = tmp_path / "all.plaf", tmp_path / "all.toml"
+    plaf.write_text('fixed("age", "branch")\nfixed("branch")\n')
+    space.write_text('[features.branch]\nvalues = ["a", "b"]\n[features.income]\nlow = 0\nhigh = 80\n')
+    pd.read_csv("data.csv").assign(branch="a").to_csv(tmp_path / "wide.csv", index=False)
+    asked = [tmp_path / "wide.csv", *TRUST, "--row", row, "--plaf", plaf, "--space", space]
+    code, out, _ = dueto("explain", "tree.pkl", *asked)
+    assert code == 0
+    assert "- age must stay the same" in out
+    assert "branch" not in out

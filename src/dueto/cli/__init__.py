@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 import warnings
 from typing import Any, NoReturn
 
@@ -51,7 +52,7 @@ class Verbs(click.Group):
                 ctx.exit(PIPE_CLOSED)
             except Exception as problem:
                 if ctx.params["debug"]:
-                    raise
+                    traceback.print_exc()
                 ctx.exit(_explained(problem))
 
 
@@ -80,9 +81,9 @@ def main(ctx: click.Context, /, *, debug: bool) -> None:  # noqa: ARG001
     \b
     Examples:
       dueto demo                                     an answer on real data, in seconds
-      dueto space applicants.csv                     what the data holds
-      dueto check loan.plaf applicants.csv           are the constraints what you mean?
-      dueto explain model.skops applicants.csv --row 17 --plaf loan.plaf
+      dueto space data.csv                           what the data holds
+      dueto check loan.plaf data.csv                 are the constraints what you mean?
+      dueto explain model.skops data.csv --row 17 --plaf loan.plaf
 
     \b
     Exit codes:

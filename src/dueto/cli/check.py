@@ -35,8 +35,8 @@ def check(*, plaf: Path, data: Path, row: int | None, as_json: bool, **given: An
 
     \b
     Examples:
-      dueto check loan.plaf applicants.csv
-      dueto check loan.plaf applicants.csv --row 17
+      dueto check loan.plaf data.csv
+      dueto check loan.plaf data.csv --row 17
 
     Rows are counted where a constraint speaks of the proposed values alone (cf, not x): if much of the data breaks such
     a one, it is hardly what you mean. A mistake is told with its file, line and column.
@@ -45,7 +45,7 @@ def check(*, plaf: Path, data: Path, row: int | None, as_json: bool, **given: An
     """
     with console.working("starting"):
         lines = constraints_in(plaf)
-    frame, space = data_and_space(data, **given)
+    frame, space, _ = data_and_space(data, **given)
     for line, expr in lines:
         refuse_unbound(line, expr, space)
     X = space.encode(frame)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dueto.cli import console
 from dueto.cli.explain import answered
 from dueto.cli.inputs import explainer_for, question, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 __all__ = ["counterfactuals"]
 
@@ -20,14 +21,22 @@ __all__ = ["counterfactuals"]
 @question
 @click.pass_context
 def counterfactuals(
-    ctx: click.Context, /, *, rows: Sequence[int], k: int, seed: int, as_json: bool, **given: Any
+    ctx: click.Context,
+    /,
+    *,
+    rows: Sequence[int],
+    applicants: Path | None,
+    k: int,
+    seed: int,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """What would change the decision of MODEL on a refused row of DATA?
 
     \b
     Examples:
-      dueto counterfactuals model.skops applicants.csv --row 17
-      dueto counterfactuals model.skops applicants.csv --row 17 --plaf loan.plaf --k 1 --json
+      dueto counterfactuals model.skops data.csv --row 17
+      dueto counterfactuals model.skops data.csv --row 17 --plaf loan.plaf --k 1 --json
 
     The changes are those that `dueto explain` gives, without the rule, and sooner.
 
@@ -37,11 +46,8 @@ def counterfactuals(
       1  no counterfactual exists (proved)
       2  usage or bad input
       3  none found within the budget, which proves nothing
-    With several rows, the highest of theirs.
+    With several rows, the highest of theirs; a row that cannot be answered is said on stderr, and the others answered.
     """
     explainer = explainer_for(**given)
-    found = []
-    for row in rows_of(explainer, rows):
-        with console.working(f"row {row}: searching for changes"):
-            found.append(explainer.changes(row, k=k, rng=seed))
-    ctx.exit(answered(rows, found, as_json=as_json))
+    ask = partial(explainer.changes, k=k, rng=seed)
+    ctx.exit(answered(rows_of(explainer, rows, applicants), ask, "searching for changes", as_json=as_json))

@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dueto.cli import console
 from dueto.cli.inputs import explainer_for, options, question, rows_of
+from dueto.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from dueto.explanation import Changes
 
 __all__ = ["answered", "explain"]
 
-ANSWERED, NONE, UNKNOWN = 0, 1, 3
+ANSWERED, NONE, BAD_INPUT, UNKNOWN = 0, 1, 2, 3
 
 
 @click.command(short_help="Why was a row refused, and what would change that?")
 @options(question, click.option("--method", default="greedy", show_default=True, help="How the rule is found."))
 @click.pass_context
-def explain(ctx: click.Context, /, *, rows: Sequence[int], k: int, seed: int, as_json: bool, **given: Any) -> None:
+def explain(
+    ctx: click.Context,
+    /,
+    *,
+    rows: Sequence[int],
+    applicants: Path | None,
+    k: int,
+    seed: int,
+    as_json: bool,
+    **given: Any,
+) -> None:
     """Why was a row of DATA refused by MODEL, and what would change that?
 
     \b
     Examples:
-      dueto explain model.skops applicants.csv --row 17
-      dueto explain model.skops applicants.csv --row 17 --row 40 --plaf loan.plaf --json
-      dueto explain tree.joblib applicants.parquet --row 17 --trust-pickle --desired paid
+      dueto explain model.skops data.csv --row 17
+      dueto explain model.skops data.csv --applicants new.csv --row 0
+      dueto explain model.skops data.csv --row 17 --row 40 --plaf loan.plaf --json
+      dueto explain tree.joblib data.parquet --row 17 --trust-pickle --desired paid
 
     MODEL is a .skops, .onnx, .npz (a tree), .pkl or .joblib file; DATA a .csv, .tsv or .parquet file. The possible
     applicants are all combinations of the values in DATA, unless --space declares others.
@@ -40,21 +54,30 @@ def explain(ctx: click.Context, /, *, rows: Sequence[int], k: int, seed: int, as
       1  no counterfactual exists (proved)
       2  usage or bad input
       3  none found within the budget, which proves nothing
-    With several rows, the highest of theirs.
+    With several rows, the highest of theirs; a row that cannot be answered is said on stderr, and the others answered.
     """
     explainer = explainer_for(**given)
-    found = []
-    for row in rows_of(explainer, rows):
-        with console.working(f"row {row}: searching for changes and a rule"):
-            found.append(explainer.explain(row, k=k, rng=seed))
-    ctx.exit(answered(rows, found, as_json=as_json))
+    ask = partial(explainer.explain, k=k, rng=seed)
+    ctx.exit(answered(rows_of(explainer, rows, applicants), ask, "searching for changes and a rule", as_json=as_json))
 
 
-def answered(rows: Sequence[int], found: Sequence[Changes], *, as_json: bool) -> int:
-    """Print what was found about each row; the exit code."""
-    if as_json:
-        records = [{"row": row, **one.to_dict()} for row, one in zip(rows, found, strict=True)]
+def answered(rows: Iterable[tuple[int, Any]], ask: Callable[..., Changes], searching: str, *, as_json: bool) -> int:
+    """Ask about each row and print what was found; the exit code."""
+    found, records, codes = [], [], []
+    for number, row in rows:
+        try:
+            with console.working(f"row {number}: {searching}"):
+                one = ask(row, label=f"Row {number}")
+        except InputError as problem:
+            console.complain(str(problem))
+            records.append({"row": number, "error": str(problem)})
+            codes.append(BAD_INPUT)
+            continue
+        found.append(str(one))
+        records.append({"row": number, **one.to_dict()})
+        codes.append({"none": NONE, "unknown": UNKNOWN}.get(one.status, ANSWERED))
+    if as_json and found:
         console.say_json(records if len(records) > 1 else records[0])
-    else:
-        console.say(f"\n\n{'-' * 96}\n\n".join(map(str, found)))
-    return max({"none": NONE, "unknown": UNKNOWN}.get(one.status, ANSWERED) for one in found)
+    elif found:
+        console.say(f"\n\n{'-' * 96}\n\n".join(found))
+    return max(codes)

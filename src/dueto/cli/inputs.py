@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -12,7 +12,7 @@ from dueto.cli import console
 from dueto.errors import InputError, some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pandas as pd
 
@@ -33,6 +33,7 @@ __all__ = [
     "rows_of",
 ]
 
+FEW = 50  # rows of DATA that hardly say what is possible
 FILE = click.Path(path_type=Path)
 
 
@@ -63,9 +64,8 @@ data_options = options(
 question = options(
     click.argument("model", type=FILE),
     click.argument("data", type=FILE),
-    click.option(
-        "--row", "rows", type=int, multiple=True, metavar="N", help="Position in DATA from 0; may be repeated."
-    ),
+    click.option("--row", "rows", type=int, multiple=True, metavar="N", help="Position from 0; may be repeated."),
+    click.option("--applicants", type=FILE, metavar="FILE", help="Take the rows from here: new applicants."),
     click.option("--plaf", type=FILE, metavar="FILE", help="Constraints on what may change, one a line."),
     data_options,
     click.option("--desired", metavar="CLASS", help="Class of the desired outcome.  [default: the second of two]"),
@@ -83,6 +83,14 @@ question = options(
 )
 
 
+class Table(NamedTuple):
+    """The columns of DATA that are features, their space, and the columns that the model was not fitted on."""
+
+    frame: pd.DataFrame
+    space: FeatureSpace
+    unused: list[str]
+
+
 def data_and_space(
     data: Path,
     *,
@@ -90,7 +98,7 @@ def data_and_space(
     onehot: Sequence[str] = (),
     ignore: Sequence[str] = (),
     model: Any = None,
-) -> tuple[pd.DataFrame, FeatureSpace]:
+) -> Table:
     """The columns that are features (those a model was fitted on, if it says so), and their space."""
     from dueto import frames
     from dueto.cli.tables import read_table
@@ -106,10 +114,10 @@ def data_and_space(
     if unused:
         console.note(f"the model was not fitted on {some(unused)} of {data.name}: ignored")
     if space_file is None:
-        return frame, FeatureSpace.infer(frame, onehot=_groups(onehot, list(map(str, frame.columns))))
+        return Table(frame, FeatureSpace.infer(frame, onehot=_groups(onehot, list(map(str, frame.columns)))), unused)
     if onehot:
         raise InputError(f"--onehot does not go with --space; write the columns into {space_file}, under the feature")
-    return frame, FeatureSpace.load(space_file, frame)
+    return Table(frame, FeatureSpace.load(space_file, frame, ignore=unused), unused)
 
 
 def explainer_for(
@@ -132,7 +140,13 @@ def explainer_for(
 
         constraints = constraints_in(plaf) if plaf else []
         loaded = load_model(model, trust_pickle=trust_pickle, trusted_types=trust_type)
-    frame, space = data_and_space(data, model=loaded, **given)
+    frame, space, unused = data_and_space(data, model=loaded, **given)
+    if len(frame) < FEW:
+        console.note(
+            f"{data.name} has only {len(frame)} rows, and what is possible is read from it; for new applicants, "
+            "give the table that the model was fitted on as DATA, and theirs by --applicants"
+        )
+    constraints = [(line, kept) for line, expr in constraints if (kept := _used(expr, unused)) is not None]
     for line, expr in constraints:
         refuse_unbound(line, expr, space)
     with console.working("scoring the data"):
@@ -174,10 +188,30 @@ def refuse_unbound(line: Line, expr: Expr, space: FeatureSpace) -> None:
         raise line.error(str(problem)) from None
 
 
-def rows_of(explainer: Explainer, rows: Sequence[int]) -> Sequence[int]:
-    """The rows asked about; without any, say which could be."""
+def _used(expr: Expr, unused: Sequence[str]) -> Expr | None:
+    """A constraint without the features that it only holds fixed and the model does not use; None if none is left."""
+    from dueto.plaf import Fixed, fixed
+
+    if not isinstance(expr, Fixed) or not set(expr.names) & set(unused):
+        return expr
+    names = [name for name in expr.names if name not in unused]
+    return fixed(*names) if names else None
+
+
+def rows_of(explainer: Explainer, rows: Sequence[int], applicants: Path | None) -> Iterator[tuple[int, Any]]:
+    """The rows asked about: their number, and what `Explainer.explain` takes; without any, say which could be."""
+    from dueto.cli.tables import read_table
+
+    if applicants is not None:
+        table = read_table(applicants)
+        for row in rows or range(len(table)):
+            if not 0 <= row < len(table):
+                raise InputError(f"there is no row {row} in {applicants.name}: it has rows 0 to {len(table) - 1}")
+            yield row, table.iloc[[row]]
+        return
     if rows:
-        return rows
+        yield from zip(rows, rows, strict=True)
+        return
     refused, m = explainer.refused, len(explainer.X)
     if not len(refused):
         raise InputError(f"the model refuses none of the {m:,} rows, so there is nothing to explain")

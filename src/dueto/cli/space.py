@@ -30,15 +30,15 @@ def space(*, data: Path, out: Path | None, as_json: bool, **given: Any) -> None:
 
     \b
     Examples:
-      dueto space applicants.csv
-      dueto space applicants.csv --ignore outcome --out space.toml     to edit, then
-      dueto explain model.skops applicants.csv --row 17 --space space.toml
+      dueto space data.csv
+      dueto space data.csv --ignore outcome --out space.toml     to edit, then
+      dueto explain model.skops data.csv --row 17 --space space.toml
 
     "Every possible applicant" means every combination of these values. A file of declarations widens or narrows them.
 
     Exit codes: 0 shown, 2 usage or bad input.
     """
-    frame, found = data_and_space(data, **given)
+    frame, found, _ = data_and_space(data, **given)
     if out is not None:
         from dueto.cli.declarations import write_declarations
 

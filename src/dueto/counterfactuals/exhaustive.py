@@ -10,7 +10,7 @@ import numpy as np
 
 from dueto.counterfactuals.base import Answer, Query, Status
 from dueto.counterfactuals.ranking import ranked
-from dueto.counterfactuals.units import contradiction
+from dueto.counterfactuals.units import CONSTRAINTS, contradiction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,8 +56,9 @@ class Exhaustive:
         X = np.vstack([np.empty((0, len(query.x))), *found])
         X = ranked(query, X, k)
         status = Status.OPTIMAL if len(X) else Status.NONE
-        rows_scored = query.model.rows_scored - before
-        return Answer(status, X, query.distances(X), self.name, rows_scored, contradiction(query, units))
+        reason = contradiction(query, units)
+        by = CONSTRAINTS if reason else self.name
+        return Answer(status, X, query.distances(X), by, query.model.rows_scored - before, reason)
 
 
 def instances(query: Query, units: Sequence[Unit]) -> Iterator[NDArray[np.float64]]:

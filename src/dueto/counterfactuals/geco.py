@@ -10,7 +10,7 @@ import numpy as np
 from dueto.counterfactuals.base import Answer, Query, Status
 from dueto.counterfactuals.delta import Catalogue
 from dueto.counterfactuals.ranking import ranked
-from dueto.counterfactuals.units import contradiction
+from dueto.counterfactuals.units import CONSTRAINTS, contradiction
 from dueto.errors import InputError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class GeCo:
         before = query.model.rows_scored
         units = query.units(rng)
         if reason := contradiction(query, units):
-            return Answer(Status.NONE, np.empty((0, len(query.x))), np.empty(0), self.name, 0, reason)
+            return Answer(Status.NONE, np.empty((0, len(query.x))), np.empty(0), CONSTRAINTS, 0, reason)
         X = _Search(self, query, Catalogue(query, units, rng), rng).run(nearest=nearest)
         X = ranked(query, X, k)
         status = Status.FOUND if len(X) else Status.UNKNOWN

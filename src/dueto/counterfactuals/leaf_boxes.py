@@ -11,7 +11,7 @@ import numpy as np
 from dueto.counterfactuals.base import Answer, Query, Status
 from dueto.counterfactuals.exhaustive import instances
 from dueto.counterfactuals.ranking import best_moves, ranked
-from dueto.counterfactuals.units import Unit, contradiction, crossing
+from dueto.counterfactuals.units import CONSTRAINTS, Unit, contradiction, crossing
 from dueto.distance import joined, parts, steps
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class LeafBoxes:
         units = query.units(rng)
         single, joint = self._arranged(query, units)
         if reason := contradiction(query, units) or contradiction(query, joint):
-            return Answer(Status.NONE, np.empty((0, len(query.x))), np.empty(0), self.name, 0, reason)
+            return Answer(Status.NONE, np.empty((0, len(query.x))), np.empty(0), CONSTRAINTS, 0, reason)
         leaves = _Leaves(query)
         for unit in (*single, *joint):
             leaves.place(unit)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from dueto.counterfactuals.base import Query
     from dueto.plaf import Bound, Expr
 
-__all__ = ["Unit", "contradiction", "crossing", "units_of"]
+__all__ = ["CONSTRAINTS", "Unit", "contradiction", "crossing", "units_of"]
+
+CONSTRAINTS = "the constraints"  # what an answer names as its proof where they alone leave nothing
 
 
 @dataclass(frozen=True, eq=False)

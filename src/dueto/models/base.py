@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = ["Model"]
 
 BATCH = 65_536  # rows decoded and scored at once
 ROUNDING = 1e-6  # how far a score may stray from [0, 1] before it is refused: float32 probabilities do
+SMALL = 16_384  # rows that are not worth a second thread
 SHOWN = 8  # features shown of a row that a model cannot score
 
 
@@ -130,7 +131,7 @@ class Model:
     def _score(self, X: NDArray[np.float64], start: int) -> NDArray[np.float64]:
         table = self.table(X)
         try:
-            given = self.predict(table)
+            given = self._predicted(table, len(X))
         except InputError:
             raise
         except Exception as problem:
@@ -141,6 +142,13 @@ class Model:
                 "the space allows, or narrow the space"
             ) from problem
         return self._checked(given, X, start)
+
+    def _predicted(self, table: Any, n: int) -> Any:
+        """What the model gives; one OpenMP thread for a small batch, which several would only make slower."""
+        if n >= SMALL:
+            return self.predict(table)
+        with _openmp().limit(limits=1, user_api="openmp"):
+            return self.predict(table)
 
     def _first_failing(self, X: NDArray[np.float64]) -> int | None:
         """The first row that the model cannot score, by halving; None if no single row is to blame."""
@@ -193,6 +201,13 @@ class Model:
     def _describe(self, x: NDArray[np.float64], row: int) -> str:
         shown = [f"{f.name}={f.text(v)}" for f, v in zip(self.space.features[:SHOWN], x, strict=False)]
         return f"row {row} ({', '.join(shown)}{', ...' if len(x) > SHOWN else ''})"
+
+
+@cache
+def _openmp() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _checked_threshold(threshold: Any) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from dueto.counterfactuals.base import Status
@@ -52,8 +53,21 @@ class Oracle:
         self._answers: dict[int, Answer] = {}
         self._exceptions: dict[int, NDArray[np.float64]] = {}
 
+    @cached_property
+    def must(self) -> int:
+        """The components on features that the constraints force to change: true of nobody whom they allow."""
+        forced = [j for unit in self.query.units(self.rng) if not unit.keep for j in unit.members]
+        return sum(3 << (2 * j) for j in forced)
+
     def missed(self, chosen: int) -> list[int]:
-        """The duals of some counterfactuals under the rule, inclusion-minimal; empty if none is found."""
+        """The duals of some counterfactuals under the rule, inclusion-minimal; empty if none is found.
+
+        A rule with a component that `must` holds would be true of nobody allowed, and say nothing; so these components
+        are left out of every dual that has others.
+        """
+        return [dual & ~self.must or dual for dual in self._missed(chosen)]
+
+    def _missed(self, chosen: int) -> list[int]:
         if known := [dual for dual in self.duals if not dual & chosen]:
             return known
         if len(rows := self.index.exceptions(chosen, self.k)):
