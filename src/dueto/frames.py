@@ -23,6 +23,7 @@ __all__ = [
     "Table",
     "dtype_from_json",
     "dtype_to_json",
+    "is_frame",
     "kind_of",
     "labels_of",
     "numbers",
@@ -76,7 +77,7 @@ def read(frame: Any) -> Table:
         columns = {name: frame[name] for name in names}
         dtypes = {name: frame[name].dtype for name in names}
         nans = [name for name in names if _says_nan(frame[name])]
-    elif type(frame).__name__ == "DataFrame" and type(frame).__module__.startswith("polars"):
+    elif is_frame(frame):
         flavour, names = "polars", list(frame.columns)
         columns = {name: _from_polars(frame[name]) for name in names}
         dtypes = dict(zip(names, frame.dtypes, strict=True))
@@ -93,6 +94,14 @@ def read(frame: Any) -> Table:
     if table.n_rows == 0:
         raise InputError("the data has no rows; give at least one row for each value that a feature can take")
     return table
+
+
+def is_frame(thing: Any) -> bool:
+    """Whether it is a pandas or polars DataFrame."""
+    import pandas as pd
+
+    kinds = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(thing).__mro__)
+    return isinstance(thing, pd.DataFrame) or ("polars", "DataFrame") in kinds
 
 
 def _as_array(frame: Any) -> NDArray[Any]:
@@ -115,7 +124,7 @@ def _as_array(frame: Any) -> NDArray[Any]:
 
 def select(frame: Any, columns: Any) -> Any:
     """The named columns of a frame, where it has names and all of them; else the frame as it is."""
-    named = hasattr(frame, "columns") and columns is not None
+    named = columns is not None and is_frame(frame)
     return frame[list(columns)] if named and set(columns) <= set(frame.columns) else frame
 
 

@@ -158,19 +158,24 @@ class FeatureSpace:
         space = cls.infer(frame, onehot=onehot, ordinal=ordinal, category=names_only, groups=groups)
         return space.declare(features)
 
-    def grouped(self, X: NDArray[np.float64], names: Iterable[Iterable[str]]) -> FeatureSpace:
+    def grouped(
+        self, X: NDArray[np.float64], names: Iterable[Iterable[str]], counts: NDArray[np.int_] | None = None
+    ) -> FeatureSpace:
         """The same space with these features tied to the tuples that occur in the encoded rows `X`.
 
-        Groups that share a feature, with each other or with those already there, are joined into one.
+        Groups that share a feature, with each other or with those already there, are joined into one; others that are
+        there already stay as they are. `counts` says how many rows of the data each row stands for, 1 if not given.
         """
-        wanted = [set(g.members) for g in self.groups]
+        there = {g.members: g for g in self.groups}
+        wanted = [set(members) for members in there]
         for group in names:
             members = {self.index(n) for n in group}
             for other in [w for w in wanted if w & members]:
                 members |= other
                 wanted.remove(other)
             wanted.append(members)
-        return replace(self, groups=tuple(_group(X, tuple(sorted(w))) for w in wanted if len(w) > 1))
+        groups = (tuple(sorted(w)) for w in wanted if len(w) > 1)
+        return replace(self, groups=tuple(there.get(w) or _group(X, w, counts) for w in groups))
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
@@ -238,7 +243,7 @@ class FeatureSpace:
 
     def encode_row(self, row: Any) -> NDArray[np.float64]:
         """One applicant, shape (n,), from a mapping, a Series, a sequence in column order, or a frame of one row."""
-        if hasattr(row, "columns") or (isinstance(row, np.ndarray) and row.ndim == 2):
+        if frames.is_frame(row) or (isinstance(row, np.ndarray) and row.ndim == 2):
             X: NDArray[np.float64] = self.encode(row)
             if len(X) != 1:
                 raise InputError(f"expected one row, got {len(X)}; choose one by its number")
@@ -345,10 +350,10 @@ class FeatureSpace:
         )
 
 
-def _group(X: NDArray[np.float64], members: tuple[int, ...]) -> Group:
+def _group(X: NDArray[np.float64], members: tuple[int, ...], counts: NDArray[np.int_] | None) -> Group:
     rows = X[:, members]
-    first, _, counts = distinct_rows(rows)
-    return Group(members, rows[first], counts.astype(np.float64))
+    first, which, _ = distinct_rows(rows)
+    return Group(members, rows[first], np.bincount(which, weights=counts).astype(np.float64))
 
 
 def _names(what: str, given: Any) -> list[Any]:
