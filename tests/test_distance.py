@@ -60,6 +60,12 @@ def test_a_constant_feature_has_a_range_of_one():
     assert steps(SPACE, row, row[None] + [[0, 0, 0, 0, 0.5]])[0].tolist() == [0, 0, 0, 0, 0.5]
 
 
+def test_no_change_is_too_small_to_be_one():
+    space = FeatureSpace.infer(pd.DataFrame({"a": [0.0, 1e-300, 1e150]}))
+    found = steps(space, np.zeros(1), np.array([[0.0], [1e-300], [1e150]]))[:, 0]
+    assert (found > 0).tolist() == [False, True, True]
+
+
 cells = st.tuples(
     st.sampled_from([20.0, 30.0, 60.0]),
     st.sampled_from([0.0, 0.25, 0.5, NAN]),

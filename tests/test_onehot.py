@@ -229,6 +229,13 @@ def test_rows_that_are_no_unit_keep_labels_of_their_own():
     assert space.decode(space.encode(frame)).equals(frame)
 
 
+def test_a_group_of_a_thousand_columns_is_one_feature():
+    frame = pd.DataFrame(np.eye(1000, dtype=np.int8)).add_prefix("town_")
+    space = FeatureSpace.infer(frame, onehot={"town": list(frame)})
+    assert len(space["town"].labels) == 1000
+    assert space.encode(frame)[:, 0].tolist() == list(range(1000))
+
+
 @pytest.mark.parametrize(
     "frame",
     [

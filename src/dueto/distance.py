@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Distance", "joined", "parts", "steps"]
 
+TINY = np.nextafter(0.0, 1.0)  # the least step, so that no change is lost in rounding
+
 
 @dataclass(frozen=True)
 class Distance:
@@ -81,6 +83,7 @@ def steps(
     """(N, n) d_j of every row: how far each feature moved, in units of its range; of some features, if named."""
     at = slice(None) if members is None else list(members)
     x = x[at]
-    moved = np.where(space.ordered[at], np.abs(X - x) / space.ranges[at], (x != X).astype(np.float64))
+    far = np.maximum(np.abs(X - x) / space.ranges[at], TINY)
+    moved = np.where(x != X, np.where(space.ordered[at], far, 1.0), 0.0)
     gone = np.isnan(X)
     return np.where(gone | np.isnan(x), (gone != np.isnan(x)).astype(np.float64), moved)

@@ -138,7 +138,8 @@ def onehot_feature(table: frames.Table, name: str, bundle: Bundle) -> Feature:
     if bundle.rest is not None:
         tuples, labels = np.vstack([tuples, np.zeros(len(columns))]), [*labels, bundle.rest]
     found = rows[distinct_rows(rows)[0]]
-    odd = found[~(found[:, None, :] == tuples[None]).all(axis=2).any(axis=1)]
+    _, which, _ = distinct_rows(np.vstack([tuples, found]))
+    odd = found[~np.isin(which[len(tuples) :], which[: len(tuples)])]
     labels += [_odd_label(t, bundle.labels) for t in odd]
     if twins := [label for label in labels if labels.count(label) > 1]:
         raise InputError(f"one-hot group {name!r} would have two labels {twins[0]!r}; rename a column")
