@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Domain", "distinct_rows"]
+__all__ = ["Domain", "distinct_rows", "same"]
 
 LISTED = 100_000  # a whole-number range of at most this many values is listed, value by value
 GRID = 256  # points that stand for a longer range when candidates are drawn
@@ -139,6 +139,11 @@ class Domain:
             (float(interval[0]), float(interval[1])) if interval else None,
             bool(saved["integer"]),
         )
+
+
+def same(a: NDArray[np.float64], b: NDArray[np.float64] | float) -> NDArray[np.bool_]:
+    """Where two encoded values are equal, missing equal to missing."""
+    return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
 
 
 def distinct_rows(X: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:

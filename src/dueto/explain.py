@@ -110,6 +110,7 @@ class Explainer:
             constraints=self.constraints,
             distance=self.distance,
             X=self.distinct,
+            counts=self.counts,
             donors=self.distinct[self.good],
         )
 

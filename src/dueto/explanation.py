@@ -67,8 +67,8 @@ class Support:
     rows : int
         Rows of the data.
     refused, accepted : int
-        Rows that satisfy the rule, by what the model says of them. Without constraints `accepted` is 0; under
-        constraints it counts rows that this applicant cannot become.
+        Rows that satisfy the rule, by what the model says of them. `accepted` counts rows that this applicant
+        cannot become: under the constraints, or in a space declared narrower than the data; else it is 0.
     refused_in_all : int
         Rows that the model refuses, covered or not.
     """
@@ -194,7 +194,7 @@ class Explanation(Changes):
     Parameters
     ----------
     rule : Rule
-        Conditions that the row meets and nobody escapes; `rule.verdict` says how that is known.
+        Conditions that the row meets and that settle the refusal; `rule.verdict` says how that is known.
     support : Support
         What the rule covers in the data.
     finder : str
@@ -229,7 +229,8 @@ class Explanation(Changes):
         meet, that = "meets" if covered == 1 else "meet", "it" if len(self.rule) == 1 else "that"
         text = f"Of the {s.rows:,} rows of the data, {covered:,} {meet} {that}: "
         text += f"{s.refused:,} of the {s.refused_in_all:,} refused ones"
-        others = f"{s.accepted:,} {'other' if s.accepted == 1 else 'others'} that the constraints rule out here"
+        ruled_out = "the constraints rule out here" if self.constraints else "the declared space rules out"
+        others = f"{s.accepted:,} {'other' if s.accepted == 1 else 'others'} that {ruled_out}"
         text += f", and {others}." if s.accepted else " and no other."
         return _wrap(text)
 

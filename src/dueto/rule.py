@@ -2,7 +2,8 @@
 
 A *component* relevant to an applicant x is a condition that x meets: `F <= x_F` or `F >= x_F` on an ordered feature,
 `F = x_F` on an unordered one (or where x's value is missing). A *rule* is a conjunction of components. The *dual* of an
-instance y is the set of components that y does not meet: y escapes a rule exactly when the rule meets its dual.
+instance y is the set of components that y does not meet: y satisfies a rule exactly when the rule misses its dual. A
+feasible instance that satisfies a rule and gets the desired outcome is an *exception* to it.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Verdict:
     rows_scored : int
         How many rows the model was asked about by the search that the verdict rests on.
     counterexample : mapping, optional
-        Raw columns of an instance that escapes the rule.
+        An exception, feature by feature.
     """
 
     standing: Standing

@@ -48,7 +48,9 @@ class Auto:
         """The answer of the method that suits the query."""
         for method in self.structured:
             if not method.refuses(query):
-                return method.find(query, k=k, nearest=nearest, rng=rng)
+                answer = method.find(query, k=k, nearest=nearest, rng=rng)
+                if answer.status is not Status.UNKNOWN:
+                    return answer
         few = not self.exhaustive.refuses(query)
         if few and nearest:
             return self.exhaustive.find(query, k=k, nearest=nearest, rng=rng)

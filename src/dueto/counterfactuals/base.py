@@ -13,7 +13,9 @@ import numpy as np
 
 from dueto.box import Box
 from dueto.counterfactuals.units import Unit, units_of
-from dueto.distance import Distance, steps
+from dueto.distance import Distance
+from dueto.domain import same
+from dueto.errors import InputError
 from dueto.plaf import And, Fixed, Together, fixed
 
 if TYPE_CHECKING:
@@ -79,10 +81,9 @@ class Query:
         """(N,) whether each row is in the space and the box and meets every constraint; the model is not asked."""
         ok = self.box.contains(X)
         for j, feature in enumerate(self.space.features):
-            ok &= self._same(X, j) | feature.domain.contains(X[:, j])
+            ok &= same(X[:, j], self.x[j]) | feature.domain.contains(X[:, j])
         for group in self.space.groups:
-            unchanged = np.all([self._same(X, j) for j in group.members], axis=0)
-            ok &= unchanged | group.contains(X)
+            ok &= same(X, self.x)[:, group.members].all(axis=1) | group.contains(X)
         for constraint in self.constraints:
             ok &= constraint(lambda j: X[:, j], self.x)
         return ok
@@ -99,14 +100,11 @@ class Query:
 
     def changed(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
         """(N, n) which features differ from x's."""
-        return steps(self.space, self.x, X) > 0
+        return ~same(X, self.x)
 
     def units(self, rng: np.random.Generator) -> list[Unit]:
         """Features that change together, each with the values left by the box and by the constraints on it alone."""
         return units_of(self, rng)
-
-    def _same(self, X: NDArray[np.float64], j: int) -> NDArray[np.bool_]:
-        return np.isnan(X[:, j]) if np.isnan(self.x[j]) else X[:, j] == self.x[j]
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +152,7 @@ class Method(Protocol):
         ...
 
     def find(self, query: Query, *, k: int, nearest: bool, rng: np.random.Generator) -> Answer:
-        """Up to `k` counterfactuals; if not `nearest`, any will do, and the search may stop at the first."""
+        """Up to `k` counterfactuals, one for each kind of move; if not `nearest`, any will do."""
         ...
 
 
@@ -166,13 +164,21 @@ def build_query(
     constraints: Iterable[Expr] = (),
     distance: Distance | None = None,
     X: NDArray[np.float64] | None = None,
+    counts: NDArray[np.int_] | None = None,
     donors: NDArray[np.float64] | None = None,
 ) -> Query:
-    """A query over the whole space, constraints bound to it; `together` ties features to the tuples in `X`."""
+    """A query over the whole space, constraints bound to it; `together` ties features to the tuples in `X`.
+
+    `counts` says how many rows of the data each row of `X` stands for, 1 if not given.
+    """
     parts = [part for constraint in constraints for part in _conjuncts(constraint)]
     ties = [part.names for part in parts if isinstance(part, Together)]
     if ties:
-        space = space.grouped(x[None, :] if X is None else X, ties)
+        if X is None:
+            raise InputError(
+                f"together({', '.join(map(repr, ties[0]))}) needs the data that the tuples occur in: give X"
+            )
+        space = space.grouped(X, ties, counts)
     bound = tuple(part.bind(space) for part in parts if not isinstance(part, Together))
     nobody = np.empty((0, len(space)))
     everything = Box.everything(len(space))

@@ -49,7 +49,7 @@ class Exhaustive:
         return f"{size:.3g} instances are more than the limit of {self.limit:,}" if size > self.limit else ""
 
     def find(self, query: Query, *, k: int, nearest: bool, rng: np.random.Generator) -> Answer:  # noqa: ARG002
-        """All accepted instances are looked at, and the `k` nearest irredundant ones returned."""
+        """All accepted instances are looked at; the nearest of each kind of move is returned, at most `k`."""
         before = query.model.rows_scored
         units = query.units(rng)
         found = [X[query.accepts(X)] for X in instances(query, units)]

@@ -50,7 +50,8 @@ class GeCo:
         generation, nearest first; all of them where any counterfactual will do.
     last_look : int
         How many more candidates are tried before "none found": mixtures of two donors or survivors, and those with
-        one unit redrawn. With donors = 0 and last_look = 0 this is the paper's algorithm.
+        one unit redrawn. With donors = 0 and last_look = 0
+        this is closest to the paper's algorithm.
 
     Notes
     -----
@@ -94,6 +95,8 @@ class GeCo:
         units = query.units(rng)
         if reason := contradiction(query, units):
             return Answer(Status.NONE, np.empty((0, len(query.x))), np.empty(0), CONSTRAINTS, 0, reason)
+        if any(not unit.size for unit in units):  # a range with holes, of which no value is known
+            return Answer(Status.UNKNOWN, np.empty((0, len(query.x))), np.empty(0), self.name, 0)
         X = _Search(self, query, Catalogue(query, units, rng), rng).run(nearest=nearest)
         X = ranked(query, X, k)
         status = Status.FOUND if len(X) else Status.UNKNOWN

@@ -60,7 +60,8 @@ class LeafBoxes:
                 if constraint in between or not ranged[j]:
                     name = query.space.names[j]
                     return f"the constraint {constraint.expr} is on {name}, which is declared over a range"
-        size = max((math.prod(unit.size for unit in part) for part in _tied(query, units)), default=0)
+        tied = [part for part in _tied(query, units) if len(part) > 1]
+        size = max((math.prod(unit.size for unit in part) for part in tied), default=0)
         if size > self.limit:
             return f"constraints tie features with {size:,} joint values, more than the limit of {self.limit:,}"
         return ""
@@ -78,8 +79,10 @@ class LeafBoxes:
         X = best_moves(query, leaves.X)
         ok = query.accepts(X)
         X = ranked(query, X[ok], k)
-        status = Status.NONE
-        if len(ok):  # where the model contradicts its own structure, nothing is claimed
+        if not len(ok):
+            contradicted = query.accepts(query.donors).any()  # the model is not the tree it says it is
+            status = Status.UNKNOWN if contradicted else Status.NONE
+        else:
             sure = ok.all() and len(joint) <= 1
             status = Status.OPTIMAL if sure else Status.FOUND if len(X) else Status.UNKNOWN
         return Answer(status, X, query.distances(X), self.name, query.model.rows_scored - before)

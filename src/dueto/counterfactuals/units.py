@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.plaf import Compare, Fixed, Ref, walk
+from dueto.domain import same
+from dueto.plaf import Compare, Const, Fixed, IsIn, Ref, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,18 +93,24 @@ def crossing(query: Query, units: Sequence[Unit]) -> list[Bound]:
 def _ranged(query: Query, j: int, interval: tuple[float, float], rng: np.random.Generator) -> Unit:
     """The unit of a feature declared over a range: its ends exactly, with a sample of values between them."""
     low, high = max(interval[0], query.box.low[j]), min(interval[1], query.box.high[j])
-    settled = True
+    settled, named = True, list[float]()
     for constraint in query.constraints:
         if constraint.features != {j}:
             continue
         if isinstance(constraint.expr, Fixed):
             return _filtered(query, (j,), np.empty((0, 1)), np.empty(0))
-        if rises := _direction(constraint.expr):
-            low, high = _cut(constraint, query.x, low, high, rises)
-        else:
-            settled = False
-    values, weights = query.space.features[j].domain.candidates(rng, low, high)
-    unit = _filtered(query, (j,), values[:, None], weights)
+        for part in _two_sided(constraint.expr):
+            if rises := _direction(part):
+                low, high = _cut(part.bind(query.space), query.x, low, high, rises)
+            else:
+                settled = False
+                named += _numbers(part)
+    domain = query.space.features[j].domain
+    values, weights = domain.candidates(rng, low, high)
+    extra = np.setdiff1d([v for v in named if low <= v <= high and domain.contains(v)], values)
+    values, weights = np.append(values, extra), np.append(weights, np.ones(len(extra)))
+    order = np.argsort(values)
+    unit = _filtered(query, (j,), values[order][:, None], weights[order])
     return replace(unit, listed=False, low=low, high=high, settled=settled)
 
 
@@ -113,17 +120,18 @@ def _filtered(
     own = query.x[list(members)]
     rows = np.vstack([values, own])
     ok = _allowed(query, members, rows)
-    other = ~((rows == own) | (np.isnan(rows) & np.isnan(own))).all(axis=1)
+    other = ~same(rows, own).all(axis=1)
     pick = (ok & other)[:-1]
     return Unit(members, values[pick], weights[pick], bool(ok[-1]))
 
 
 def _allowed(query: Query, members: tuple[int, ...], values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether each joint value passes the box and every constraint on these features alone."""
+    """Whether each joint value is in the domains, passes the box and meets every constraint on these features alone."""
     place = {j: i for i, j in enumerate(members)}
     ok = np.ones(len(values), dtype=bool)
     for j, i in place.items():
-        ok &= query.box.allows(j, values[:, i])
+        known = query.space.features[j].domain.contains(values[:, i]) | same(values[:, i], query.x[j])
+        ok &= known & query.box.allows(j, values[:, i])
     for constraint in query.constraints:
         if constraint.features and constraint.features <= place.keys():
             ok &= constraint(lambda j: values[:, place[j]], query.x)
@@ -140,6 +148,22 @@ def contradiction(query: Query, units: Sequence[Unit]) -> str:
         if not constraint.features and not constraint(lambda j: query.x[j], query.x).all():
             return f"the constraint {constraint.expr} fails for this row, whatever changes"
     return ""
+
+
+def _numbers(expr: Expr) -> list[float]:
+    """The numbers that a condition names."""
+    nodes = list(walk(expr))
+    values = [e.value for e in nodes if isinstance(e, Const)] + [
+        v for e in nodes if isinstance(e, IsIn) for v in e.values
+    ]
+    return [float(v) for v in values if isinstance(v, int | float)]
+
+
+def _two_sided(expr: Expr) -> list[Expr]:
+    """An equation as its two inequalities; any other condition as it is."""
+    if isinstance(expr, Compare) and expr.op == "==":
+        return [Compare(">=", expr.left, expr.right), Compare("<=", expr.left, expr.right)]
+    return [expr]
 
 
 def _direction(expr: Expr) -> int:

@@ -255,9 +255,14 @@ def _name(obj: Any) -> str:
 def _structure(obj: Any, space: FeatureSpace, desired: Any) -> Tree | None:
     """The tree behind a scikit-learn decision tree over raw columns of numbers."""
     plain_tree = type(obj).__module__.startswith("sklearn.tree.") and hasattr(obj, "tree_")
-    narrow = any("float16" in str(d).lower() for d in space.dtypes)  # such a column rounds before the tree does
-    if not plain_tree or narrow or raw_columns(space) is None:
+    if not plain_tree or raw_columns(space) is None or not all(map(_exact, space.dtypes)):
         return None
     names = fitted_names(obj, space)
     columns = space.columns if names is None else columns_behind(names, space, _name(obj))
     return Tree.from_sklearn(obj, desired).on_columns([space.columns.index(c) for c in columns])
+
+
+def _exact(dtype: Any) -> bool:
+    """Whether a column of this type gives the tree the very numbers that are encoded (a decimal or a half rounds)."""
+    name = str(dtype).lower()
+    return "float16" not in name and "decimal" not in name

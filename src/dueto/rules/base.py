@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from dueto.counterfactuals.base import Status
 from dueto.index import Index
 from dueto.rule import Components, Standing, Verdict, minimal, to_sets
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from dueto.counterfactuals.base import Answer, Method, Query
@@ -55,15 +56,20 @@ class Oracle:
 
     @cached_property
     def must(self) -> int:
-        """The components on features that the constraints force to change: true of nobody whom they allow."""
-        forced = [j for unit in self.query.units(self.rng) if not unit.keep for j in unit.members]
-        return sum(3 << (2 * j) for j in forced)
+        """The components that are true of nobody whom the constraints allow: some feature has to change out of them."""
+        forced = 0
+        for unit in self.query.units(np.random.default_rng(0)):
+            if not unit.keep and unit.listed and len(unit.values):
+                Y = np.tile(self.query.x, (len(unit.values), 1))
+                Y[:, unit.members] = unit.values
+                forced |= to_sets(np.bitwise_and.reduce(self.components.duals(Y), axis=0)[None])[0]
+        return forced
 
     def missed(self, chosen: int) -> list[int]:
         """The duals of some counterfactuals under the rule, inclusion-minimal; empty if none is found.
 
-        A rule with a component that `must` holds would be true of nobody allowed, and say nothing; so these components
-        are left out of every dual that has others.
+        A rule with a component of `must` would be true of nobody allowed, and say nothing; so these components are left
+        out of every dual that has others.
         """
         return [dual & ~self.must or dual for dual in self._missed(chosen)]
 

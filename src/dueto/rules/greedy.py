@@ -19,7 +19,7 @@ __all__ = ["GreedyRuleCF"]
 
 @dataclass(frozen=True)
 class GreedyRuleCF:
-    """The smallest rule first: if a counterfactual escapes it, replace it by its extensions that shut that one out.
+    """The smallest rule first: if a counterfactual satisfies it, replace it by its extensions that shut that one out.
 
     Use it with any counterfactual method; its rules are exactly as sure as the method's "none".
 
@@ -51,7 +51,7 @@ class GreedyRuleCF:
             raise InputError(f"GreedyRuleCF needs covers >= 1, got {self.covers}")
 
     def find(self, oracle: Oracle) -> Rule:
-        """The first rule that nothing known escapes, with its verdict."""
+        """The first rule that no known counterfactual satisfies, with its verdict."""
         population, made = [(0, 0)], {0}
         while True:
             _, rule = heapq.heappop(population)
