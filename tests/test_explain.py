@@ -551,6 +551,17 @@ def test_a_search_that_finds_nothing_does_not_speak_of_proof():
     assert "which proves nothing" in str(e)
 
 
+def test_what_is_done_to_the_dictionary_does_not_reach_the_explanation():
+    e = explain(tiny, TINY, 1)
+    before = e.to_json()
+    found = e.to_dict()
+    found["applicant"]["income"] = 0
+    found["support"]["rows"] = 0
+    found["rule"]["components"][0]["value"] = 0
+    found["counterfactuals"][0]["changes"][0]["after"] = 0
+    assert e.to_json() == before
+
+
 def test_everything_that_is_promised_can_be_had_from_the_package():
     for name in dueto.__all__:
         assert getattr(dueto, name) is not None

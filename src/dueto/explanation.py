@@ -160,7 +160,7 @@ class Changes:
         """All of it as plain data: numbers, texts, None for missing."""
         return {
             "label": self.label,
-            "applicant": self.applicant,
+            "applicant": dict(self.applicant),
             "desired": self.desired,
             "score": self.score,
             "threshold": self.threshold,
@@ -246,7 +246,7 @@ class Explanation(Changes):
                     "standing": verdict.standing.value,
                     "by": verdict.by,
                     "rows_scored": verdict.rows_scored,
-                    "counterexample": verdict.counterexample,
+                    "counterexample": None if verdict.counterexample is None else dict(verdict.counterexample),
                 },
             },
             "support": vars(self.support).copy(),
