@@ -74,6 +74,10 @@ def test_a_score_is_shown_on_its_side_of_the_threshold(score, threshold):
     assert float(shown(score, threshold)) == pytest.approx(score, rel=1e-2)
 
 
+def test_no_more_digits_are_shown_than_that_takes():
+    assert [shown(score, 0.5) for score in (0.5, 0.123456, 0.5001234, 1)] == ["0.5", "0.123", "0.5001", "1"]
+
+
 def test_a_row_that_is_not_refused_is_answered_with_rows_that_are():
     for ask in (Explainer(model, DATA).explain, Explainer(model, DATA).changes, Explainer(model, DATA).counterfactuals):
         with pytest.raises(InputError, match=r"Row 2 is not refused: its score 1 .* for example, rows 0, 1$"):
@@ -89,8 +93,8 @@ def test_a_model_that_fails_names_the_row_of_the_data():
             raise RuntimeError("no debt of 5")
         return model(table)
 
-    data = pd.DataFrame({"income": [50, 50, 12, 12, 22], "debt": [40, 40, 5, 32, 32]})
-    with pytest.raises(InputError, match=r"failed on row 2 \(income=12, debt=5\) with RuntimeError: no debt of 5"):
+    data = pd.DataFrame({"income": [50, 50, 22, 22, 12], "debt": [40, 40, 32, 32, 5]})
+    with pytest.raises(InputError, match=r"failed on row 4 \(income=12, debt=5\) with RuntimeError: no debt of 5"):
         dueto.explain(fussy, data, 3)
 
 

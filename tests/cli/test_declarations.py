@@ -37,6 +37,12 @@ SPACES = {
     "numbers that are names": (FRAME, {"category": ["post code"]}, {}),
     "groups": (FRAME, {"onehot": HOME, "groups": [["age", "home"], ["job", "grade"]]}, {}),
     "whole numbers in a range": (FRAME, {}, {"age": {"low": 18, "high": 99}}),
+    "whole numbers without a gap, and none at all": (
+        pd.DataFrame({"a": [3, 2, 4], "b": pd.array([None] * 3, "Int64")}),
+        {},
+        {},
+    ),
+    "numbers like codes that are names": (pd.DataFrame({"a": [0, 2, 1]}), {"category": ["a"]}, {}),
     "many whole numbers": (FRAME, {}, {"age": {"low": 0, "high": 1_000_000}}),
     "whole numbers, listed": (FRAME, {}, {"age": {"values": [20, 30, 99]}}),
     "narrowed": (FRAME, {}, {"age": {"values": [20, 61]}, "job": {"values": ["smith"]}}),

@@ -59,9 +59,9 @@ def _words(feature: Feature, seen: Feature) -> dict[str, Any]:
     listed = [feature.label(v) for v in domain.values]
     if domain.interval is not None:
         words |= {"low": feature.label(domain.interval[0]), "high": feature.label(domain.interval[1])}
-    elif feature.kind == "integer" and not same and listed == list(range(listed[0], listed[-1] + 1)):
+    elif feature.kind == "integer" and listed and listed == list(range(listed[0], listed[-1] + 1)):
         words |= {"low": listed[0], "high": listed[-1]}
-    elif not same or feature.kind != seen.kind or len(listed) == len(feature.labels) > 0:
+    elif not same or len(listed) == len(feature.labels) > 0:
         words["values"] = listed
     if (domain.missing > 0) != (seen.domain.missing > 0):
         words["missing"] = domain.missing > 0

@@ -50,7 +50,7 @@ def _text(path: Path, separator: str) -> pd.DataFrame:
 
     try:
         _check(path, separator)
-        return pd.read_csv(path, sep=separator, index_col=False, encoding="utf-8-sig", low_memory=False)
+        return pd.read_csv(path, sep=separator, encoding="utf-8-sig", low_memory=False)
     except InputError:
         raise
     except UnicodeError:
