@@ -27,6 +27,8 @@ class GreedyRuleCF:
     ----------
     covers : int
         The most extensions made of one rule (smallest first).
+    most : int
+        After so many rules, only the last is grown, by its smallest extension: no rule is far from there.
     reduce : bool
         Whether to drop, at the end, each component without which the rule still has no counterfactual.
 
@@ -43,29 +45,32 @@ class GreedyRuleCF:
     """
 
     covers: int = 20
+    most: int = 100
     reduce: bool = True
     name: str = "greedy"
 
     def __post_init__(self) -> None:
-        if self.covers < 1:
-            raise InputError(f"GreedyRuleCF needs covers >= 1, got {self.covers}")
+        for option in ("covers", "most"):
+            if getattr(self, option) < 1:
+                raise InputError(f"GreedyRuleCF's {option} must be at least 1, got {getattr(self, option)}")
 
     def find(self, oracle: Oracle) -> Rule:
         """The first rule that no known counterfactual satisfies, with its verdict."""
-        population, made = [(0, 0)], {0}
+        population, made, looked = [(0, 0)], {0}, 0
         while True:
             _, rule = heapq.heappop(population)
-            missed = oracle.missed(rule)
-            if not missed:
-                break
-            for cover in minimal_covers(missed, self.covers):
-                larger = rule | cover
-                if larger not in made:
-                    made.add(larger)
-                    heapq.heappush(population, (larger.bit_count(), larger))
-        if self.reduce:
-            rule = self.reduced(oracle, rule)
-        return oracle.components.rule(rule, oracle.verdict(rule))
+            looked += 1
+            if not oracle.missed(rule):
+                rule = self.reduced(oracle, rule) if self.reduce else rule
+            if not (missed := oracle.missed(rule)):  # looking for shorter rules may have found what refutes this one
+                return oracle.components.rule(rule, oracle.verdict(rule))
+            if looked < self.most:
+                larger = {rule | cover for cover in minimal_covers(missed, self.covers)} - made
+                made |= larger
+            else:
+                population, larger = [], {rule | minimal_covers(missed, 1)[0]}
+            for extension in larger:
+                heapq.heappush(population, (extension.bit_count(), extension))
 
     def reduced(self, oracle: Oracle, rule: int) -> int:
         """Without the components that can go one at a time; a proved rule is not given up for one that is not.
