@@ -373,7 +373,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "distance is no distance": (of(distance=5), TypeError, "^distance must be a Distance, got int$"),
     "a search of no survivors": (lambda: GeCo(survivors=0), InputError, "^GeCo's survivors must be at least 1, got 0$"),
-    "a finder of no covers": (lambda: GreedyRuleCF(covers=0), InputError, "^GreedyRuleCF's covers must be at least 1, got 0$"),
+    "a finder of no covers": (
+        lambda: GreedyRuleCF(covers=0),
+        InputError,
+        "^GreedyRuleCF's covers must be at least 1, got 0$",
+    ),
 }
 
 
