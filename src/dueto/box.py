@@ -35,9 +35,7 @@ class Box:
         return cls(np.full(n, -np.inf), np.full(n, np.inf), np.ones(n, dtype=bool))
 
     def __and__(self, other: Box) -> Box:
-        return Box(
-            np.maximum(self.low, other.low), np.minimum(self.high, other.high), self.missing & other.missing
-        )
+        return Box(np.maximum(self.low, other.low), np.minimum(self.high, other.high), self.missing & other.missing)
 
     def allows(self, j: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether each value of feature `j` is inside."""
