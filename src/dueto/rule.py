@@ -199,18 +199,7 @@ class Components:
 
     def box(self, chosen: int) -> Box:
         """The instances that meet all of a set of components."""
-        box = Box.everything(len(self.space))
-        for bit in bits(chosen):
-            j = bit // 2
-            if np.isnan(self.x[j]):
-                box.low[j], box.high[j] = np.inf, -np.inf
-                continue
-            box.missing[j] = False
-            if bit % 2 or not self.two_sided[j]:
-                box.low[j] = self.x[j]
-            if bit % 2 == 0:
-                box.high[j] = self.x[j]
-        return box
+        return self.rule(chosen).box(self.space)
 
 
 def bits(chosen: int) -> Iterator[int]:
