@@ -109,3 +109,16 @@ def test_rows_beyond_a_narrow_space_are_not_laid_to_constraints():
     space = FeatureSpace.infer(DATA).declare({"income": {"low": 0, "high": 22}, "debt": {"low": 32, "high": 40}})
     explanation = Explainer(income_and_debt, DATA, space=space).explain(1)
     assert "constraints" not in str(explanation)
+
+
+@pytest.mark.parametrize("options", [{"method": 5}, {"counterfactual_method": None}, {"counterfactual_method": GeCo}])
+def test_what_is_no_method_is_refused_by_name(options):
+    with pytest.raises(TypeError, match="or its name, one of"):
+        Explainer(income_and_debt, DATA, **options)
+
+
+def test_hundreds_of_columns_are_searched_in_bounded_generations():
+    wide = pd.DataFrame(np.random.default_rng(0).integers(0, 3, (60, 700))).add_prefix("f")
+    explanation = Explainer(lambda table: (table["f7"] > 0) * 1.0, wide).explain(int(wide["f7"].argmin()))
+    assert [str(c) for c in explanation.rule] == ["f7 <= 0"]
+    assert [c.feature for c in explanation.counterfactuals[0].changes] == ["f7"]

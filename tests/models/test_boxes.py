@@ -132,7 +132,7 @@ def test_a_code_of_a_one_hot_group_is_allowed_if_its_columns_pass_every_split():
         [1, -1, 3, -1, -1], [2, -1, 4, -1, -1], [0, -1, 2, -1, -1], [0.5, 0, 0.5, 0, 0], [0, 0.1, 0, 0.2, 0.3]
     )
     # Leaves: not a; a and not c; a and c, which no code is. The fourth code is "none".
-    assert space["c"].labels == ("a", "b", "c", "none")
+    assert space["c"].labels == ("a", "b", "c", "(none)")
     assert tree.boxes(space).tables[0].tolist() == [
         [False, True, True, True],
         [True, False, False, False],

@@ -39,6 +39,8 @@ METHODS: dict[str, Callable[[], Method]] = {
 def method_named(method: str | Method) -> Method:
     """The counterfactual method of a name, with its defaults; a method itself passes through."""
     if not isinstance(method, str):
+        if isinstance(method, type) or not isinstance(method, Method):
+            raise TypeError(f"expected a counterfactual method or its name, one of {some(METHODS)}; got {method!r}")
         return method
     method = method.replace(" ", "-")
     if method not in METHODS:

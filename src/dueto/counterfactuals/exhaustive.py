@@ -46,7 +46,8 @@ class Exhaustive:
         if not all(unit.listed for unit in units):
             return "a feature is declared over a range too long to list"
         size = math.prod(unit.size for unit in units)
-        return f"{size:.3g} instances are more than the limit of {self.limit:,}" if size > self.limit else ""
+        shown = f"{size:,}" if size < 10**15 else "more than 10**15"
+        return f"{shown} instances are above the limit of {self.limit:,}" if size > self.limit else ""
 
     def find(self, query: Query, *, k: int, nearest: bool, rng: np.random.Generator) -> Answer:  # noqa: ARG002
         """All accepted instances are looked at; the nearest of each kind of move is returned, at most `k`."""

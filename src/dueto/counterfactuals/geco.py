@@ -217,13 +217,20 @@ class _Search:
         return bool(len(self.C) and self.valid[top].all() and self.old[top].all())
 
     def mutate(self) -> list[NDArray[np.intp]]:
-        """For every survivor and every unit that it leaves unchanged, copies with a drawn change of that unit."""
-        has = self.catalogue.has(self.C)
+        """For every survivor and every unit that it leaves unchanged, copies with a drawn change of that unit.
+
+        In wide data there are too many such pairs for one generation, and some are drawn.
+        """
+        row, which = np.nonzero(~self.catalogue.has(self.C)[:, self.changeable])
+        most = max(1, CHILDREN // self.options.samples)
+        if len(row) > most:
+            some = np.sort(self.rng.choice(len(row), most, replace=False))
+            row, which = row[some], which[some]
         parts = []
-        for u in self.changeable:
-            parents = np.repeat(self.C[~has[:, u]], self.options.samples, axis=0)
-            if len(parents):
-                parts.append(np.column_stack([parents, self.catalogue.draw(u, len(parents), self.rng)]))
+        for i in np.unique(which):
+            parents = np.repeat(self.C[row[which == i]], self.options.samples, axis=0)
+            drawn = self.catalogue.draw(self.changeable[i], len(parents), self.rng)
+            parts.append(np.column_stack([parents, drawn]))
         return parts
 
     def crossover(self) -> list[NDArray[np.intp]]:

@@ -19,6 +19,8 @@ FINDERS: dict[str, Callable[[], Finder]] = {"greedy": GreedyRuleCF}
 def finder_named(finder: str | Finder) -> Finder:
     """The rule finder of a name, with its defaults; a finder itself passes through."""
     if not isinstance(finder, str):
+        if isinstance(finder, type) or not isinstance(finder, Finder):
+            raise TypeError(f"expected a rule finder or its name, one of {some(FINDERS)}; got {finder!r}")
         return finder
     if finder not in FINDERS:
         raise InputError(f"there is no rule finder {finder!r}; there are {some(FINDERS)}")
