@@ -118,7 +118,7 @@ def test_what_is_no_method_is_refused_by_name(options):
 
 
 def test_hundreds_of_columns_are_searched_in_bounded_generations():
-    wide = pd.DataFrame(np.random.default_rng(0).integers(0, 3, (60, 700))).add_prefix("f")
+    wide = pd.DataFrame(np.random.default_rng(0).integers(0, 3, (60, 300))).add_prefix("f")
     explanation = Explainer(lambda table: (table["f7"] > 0) * 1.0, wide).explain(int(wide["f7"].argmin()))
     assert [str(c) for c in explanation.rule] == ["f7 <= 0"]
     assert [c.feature for c in explanation.counterfactuals[0].changes] == ["f7"]
