@@ -7,18 +7,17 @@ it returns is the caller's own.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.errors import InputError
+from dueto.datasets.outside import outside
 from dueto.space import FeatureSpace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -189,7 +188,7 @@ def load_heloc(*, folder: str | Path | None = None) -> Dataset:
     InputError
         If it is not there.
     """
-    frame, risk = _read_csv(_outside(folder, "heloc/heloc_dataset_v1.csv.gz"), "RiskPerformance")
+    frame, risk = _read_csv(outside(folder, "heloc/heloc_dataset_v1.csv.gz"), "RiskPerformance")
     return Dataset(
         name="heloc",
         frame=frame,
@@ -214,7 +213,7 @@ def load_paper_credit(*, folder: str | Path | None = None) -> Dataset:
     InputError
         If it is not there.
     """
-    frame, paid = _read_csv(_outside(folder, "paper_credit/credit_processed.csv.gz"), "NoDefaultNextMonth")
+    frame, paid = _read_csv(outside(folder, "paper_credit/credit_processed.csv.gz"), "NoDefaultNextMonth")
     frame = frame.astype("int64")
     return Dataset(
         name="paper_credit",
@@ -224,7 +223,7 @@ def load_paper_credit(*, folder: str | Path | None = None) -> Dataset:
         desired="no default in October",
         description="Taiwan credit as Geng et al. (2022) prepared it, and the tree they explain.",
         source="github.com/GibbsG/GeneticCF (2022), from Yeh and Lien (2009), CC BY 4.0",
-        tree=_tree(_outside(folder, "paper_credit/credit_model_tree.npz")),
+        tree=_tree(outside(folder, "paper_credit/credit_model_tree.npz")),
     )
 
 
@@ -243,7 +242,7 @@ def load_paper_adult(*, folder: str | Path | None = None) -> Dataset:
     InputError
         If it is not there.
     """
-    frame, label = _read_csv(_outside(folder, "paper_adult/adult_processed.csv.gz"), "Label")
+    frame, label = _read_csv(outside(folder, "paper_adult/adult_processed.csv.gz"), "Label")
     frame = frame.iloc[:, 1:]  # the first column numbers the rows
     onehot = {
         name: [column for column in frame if str(column).startswith(f"{name}_cat_")]
@@ -257,7 +256,7 @@ def load_paper_adult(*, folder: str | Path | None = None) -> Dataset:
         desired="income above 50,000 dollars",
         description="Adult as Geng et al. (2022) prepared it, rebuilt, and the tree they explain.",
         source="github.com/GibbsG/GeneticCF (2022), from Becker and Kohavi (1996), CC BY 4.0",
-        tree=_tree(_outside(folder, "paper_adult/adult_model_tree.npz")),
+        tree=_tree(outside(folder, "paper_adult/adult_model_tree.npz")),
     )
 
 
@@ -276,7 +275,7 @@ def load_paper_fico(*, folder: str | Path | None = None) -> Dataset:
     InputError
         If it is not there.
     """
-    frame, risk = _read_csv(_outside(folder, "paper_fico/fico.csv.gz"), "RiskBinary")
+    frame, risk = _read_csv(outside(folder, "paper_fico/fico.csv.gz"), "RiskBinary")
     return Dataset(
         name="paper_fico",
         frame=frame,
@@ -305,7 +304,7 @@ def load_kdd_census(*, folder: str | Path | None = None) -> Dataset:
     """
     import pandas as pd
 
-    frame = pd.read_parquet(_outside(folder, "scale_kdd_census_income/kdd_census_income_299285x42.parquet"))
+    frame = pd.read_parquet(outside(folder, "scale_kdd_census_income/kdd_census_income_299285x42.parquet"))
     income = frame.pop("income")
     frame = frame.drop(columns=["instance weight", "split"])
     for column in frame.columns[(frame == "?").any()]:
@@ -340,8 +339,8 @@ def load_flights(*, folder: str | Path | None = None) -> Dataset:
     """
     import pandas as pd
 
-    flights = pd.read_parquet(_outside(folder, "scale_flights_3m/flights-3m.parquet"))
-    airports = pd.read_csv(_outside(folder, "scale_flights_3m/airports.csv"), index_col="iata")
+    flights = pd.read_parquet(outside(folder, "scale_flights_3m/flights-3m.parquet"))
+    airports = pd.read_csv(outside(folder, "scale_flights_3m/airports.csv"), index_col="iata")
     airports = airports[["state", "latitude", "longitude"]].astype({"state": "category"})
     date, delay = flights.pop("date"), flights.pop("delay")
     frame = flights.astype({"origin": "category", "destination": "category"})
@@ -381,18 +380,6 @@ def _shipped(name: str, outcome: str) -> tuple[pd.DataFrame, pd.Series]:
         labels = order.split(" < ") if order else None
         frame[column] = pd.Categorical(frame[column], labels, ordered=labels is not None)
     return frame, found
-
-
-def _outside(folder: str | Path | None, file: str) -> Path:
-    """Where a file lies that does not ship."""
-    remedy = "set DUETO_DATA to the folder that has it, or pass folder="
-    root = folder or os.environ.get("DUETO_DATA")
-    if not root:
-        raise InputError(f"{file} is not part of dueto; {remedy}")
-    path = Path(root) / file
-    if not path.is_file():
-        raise InputError(f"{root} has no file {file}; {remedy}")
-    return path
 
 
 def _tree(path: Path) -> dict[str, NDArray[np.generic]]:
