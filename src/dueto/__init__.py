@@ -11,26 +11,38 @@ from dueto._version import __version__
 
 if TYPE_CHECKING:
     from dueto.counterfactuals import Answer, Exhaustive, GeCo, LeafBoxes, Status
+    from dueto.dependence import HSIC, LSMI, SMI, DistanceCorrelation
+    from dueto.direction import Direction, Directions, direction, directions
     from dueto.distance import Distance
     from dueto.errors import InputError
     from dueto.explain import Explainer, explain
     from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support
     from dueto.feature import Feature
+    from dueto.inference import TestResult, independence_test
     from dueto.models import Model, Tree, as_model, load_model
     from dueto.plaf import ConstraintError, Expr, cf, fixed, together, x
     from dueto.plaf.parse import parse, parse_constraints
+    from dueto.regression import HSICR, LSIR
     from dueto.rule import Component, Rule, Standing, Verdict
     from dueto.rules import GreedyRuleCF
     from dueto.space import FeatureSpace
 
 __all__ = [
+    "HSIC",
+    "HSICR",
+    "LSIR",
+    "LSMI",
+    "SMI",
     "Answer",
     "Change",
     "Changes",
     "Component",
     "ConstraintError",
     "Counterfactual",
+    "Direction",
+    "Directions",
     "Distance",
+    "DistanceCorrelation",
     "Exhaustive",
     "Explainer",
     "Explanation",
@@ -46,13 +58,17 @@ __all__ = [
     "Standing",
     "Status",
     "Support",
+    "TestResult",
     "Tree",
     "Verdict",
     "__version__",
     "as_model",
     "cf",
+    "direction",
+    "directions",
     "explain",
     "fixed",
+    "independence_test",
     "load_model",
     "parse",
     "parse_constraints",
@@ -64,13 +80,17 @@ __all__ = [
 _ROOMS = {
     "counterfactuals": "Answer Exhaustive GeCo LeafBoxes Status",
     "datasets": "",
+    "dependence": "DistanceCorrelation HSIC LSMI SMI",
+    "direction": "Direction Directions direction directions",
     "distance": "Distance",
     "errors": "InputError",
     "explain": "Explainer explain",
     "explanation": "Change Changes Counterfactual Explanation Support",
     "feature": "Feature",
+    "inference": "TestResult independence_test",
     "models": "Model Tree as_model load_model",
     "plaf": "ConstraintError Expr cf fixed parse parse_constraints together x",
+    "regression": "HSICR LSIR",
     "rule": "Component Rule Standing Verdict",
     "rules": "GreedyRuleCF",
     "space": "FeatureSpace",

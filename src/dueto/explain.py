@@ -19,6 +19,7 @@ from dueto.explanation import Change, Changes, Counterfactual, Explanation, Supp
 from dueto.models import as_model
 from dueto.plaf import Expr, Together, parse_constraints
 from dueto.rules import Oracle, finder_named
+from dueto.seeds import generator
 from dueto.space import FeatureSpace
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class Explainer:
             If the row is not refused, does not exist, or does not fit the space.
         """
         start, before = time.perf_counter(), self.model.rows_scored
-        for_changes, for_rule = _generator(rng).spawn(2)
+        for_changes, for_rule = generator(rng).spawn(2)
         label, score, query = self._refused(row, label)
         answer = self._ask(query, k, for_changes)
         changes = self._changes(label, score, query, answer)
@@ -150,13 +151,13 @@ class Explainer:
         """Only what would change the decision; the same changes as `explain` gives."""
         start, before = time.perf_counter(), self.model.rows_scored
         label, score, query = self._refused(row, label)
-        answer = self._ask(query, k, _generator(rng).spawn(2)[0])
+        answer = self._ask(query, k, generator(rng).spawn(2)[0])
         changes = self._changes(label, score, query, answer)
         return replace(changes, rows_scored=self.model.rows_scored - before, seconds=time.perf_counter() - start)
 
     def counterfactuals(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0) -> Answer:
         """Only the changes, as an `Answer` with encoded rows; see `explain`."""
-        return self._ask(self._refused(row, None)[2], k, _generator(rng).spawn(2)[0])
+        return self._ask(self._refused(row, None)[2], k, generator(rng).spawn(2)[0])
 
     def _refused(self, row: Any, label: str | None) -> tuple[str, float, Query]:
         """What to call a row, its score, and the question about it; a row that is not refused has none."""
@@ -307,14 +308,6 @@ def read_constraints(constraints: Any) -> tuple[Expr, ...]:
             f"constraints must be PLAF text, a Path, an expression or several of these, got {constraints!r}"
         )
     return tuple(expr for part in constraints for expr in read_constraints(part))
-
-
-def _generator(rng: np.random.Generator | int) -> np.random.Generator:
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError) as problem:
-        kind = TypeError if isinstance(problem, TypeError) else InputError
-        raise kind(f"rng must be a Generator or a seed, a whole number from 0, got {rng!r}") from None
 
 
 def plaf_text(path: Path) -> str:

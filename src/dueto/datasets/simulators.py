@@ -8,6 +8,7 @@ import numpy as np
 
 from dueto.datasets.pairs import Pair
 from dueto.errors import InputError, some
+from dueto.seeds import generator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +84,7 @@ def simulate(family: str, n: int, *, rng: np.random.Generator | int | None = Non
     if not 0 <= noise < np.inf:
         raise InputError(f"noise must be a number from 0, got {noise}")
     draw, truth = FAMILIES[family]
-    x, y = draw(int(n), np.random.default_rng(rng), noise)
+    x, y = draw(int(n), generator(rng), noise)
     return Pair(family, x, y, truth, source="simulated")
 
 

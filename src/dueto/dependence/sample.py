@@ -1,0 +1,97 @@
+"""Two samples, checked once: numbers in pairs, or a sentence that says what is wrong with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from dueto.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["LEAST", "Missing", "as_columns", "paired"]
+
+LEAST = 20  # points that a statement about dependence must have
+Missing = Literal["refuse", "drop"]
+
+
+def as_columns(values: Any, name: str) -> NDArray[np.float64]:
+    """Numbers as an array of shape (n, d): a column, a table, or anything NumPy reads as one.
+
+    Raises
+    ------
+    InputError
+        If they are text, dates or complex, or no column.
+    """
+    found = np.asarray(values)
+    if found.ndim not in (1, 2) or (found.ndim == 2 and found.shape[1] == 0):
+        raise InputError(f"{name} must be a column of numbers, (n,) or (n, d); it has the shape {found.shape}")
+    if found.dtype.kind not in "bfiu":
+        try:
+            if found.dtype.kind not in "O":
+                raise TypeError
+            found = np.array(
+                [[np.nan if v is None else _number(v) for v in row] for row in found.reshape(len(found), -1)]
+            )
+        except (TypeError, ValueError):
+            sample = found.flat[0] if found.size else ""
+            raise InputError(
+                f"{name} is not numeric (it holds {str(sample)!r}); give numbers, or encode its categories first"
+            ) from None
+    with np.errstate(over="ignore"):
+        return found.astype(np.float64).reshape(len(found), -1)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, str | bytes):
+        raise TypeError
+    return float(value)
+
+
+def paired(
+    x: Any, y: Any, *, names: tuple[str, str] = ("x", "y"), missing: Missing = "refuse", least: int = LEAST
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two samples of n pairs as arrays (n, p) and (n, q).
+
+    Parameters
+    ----------
+    x, y : array-like of numbers, (n,) or (n, d)
+        Row i of the one belongs to row i of the other.
+    names : pair of str
+        What to call them in a message.
+    missing : "refuse" or "drop"
+        What to do where either is missing or infinite: say so, or leave out the pair.
+    least : int
+        The fewest pairs.
+
+    Raises
+    ------
+    InputError
+        If a sample is not numeric, the lengths differ, values are missing, a column is constant, or too few are left.
+    """
+    if missing not in ("refuse", "drop"):
+        raise InputError(f"missing must be 'refuse' or 'drop', got {missing!r}")
+    samples = tuple(as_columns(values, name) for values, name in zip((x, y), names, strict=True))
+    if len(samples[0]) != len(samples[1]):
+        raise InputError(
+            f"{names[0]} has {len(samples[0]):,} values and {names[1]} {len(samples[1]):,}; row i of the one must "
+            "belong to row i of the other"
+        )
+    known = np.isfinite(np.hstack(samples)).all(axis=1)
+    if missing == "refuse":
+        for name, values in zip(names, samples, strict=True):
+            bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+            if len(bad):
+                raise InputError(
+                    f"{name} is missing or infinite in {len(bad):,} of {len(values):,} rows, first in row {bad[0]}; "
+                    "mend them, or leave such rows out (missing='drop')"
+                )
+    left, right = (values[known] for values in samples)
+    if len(left) < least:
+        raise InputError(f"{len(left)} pairs of {names[0]} and {names[1]} are too few; at least {least} are needed")
+    for name, values in zip(names, (left, right), strict=True):
+        if (values == values[0]).all(axis=0).any():
+            raise InputError(f"{name} is constant, so nothing can depend on it; choose a column that varies")
+    return left, right

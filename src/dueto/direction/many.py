@@ -1,0 +1,207 @@
+"""Many pairs: every two columns of a table, corrected for their number."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from dueto import frames
+from dueto.direction.decide import Bounds, Evidence, decide
+from dueto.direction.one import direction
+from dueto.errors import InputError, some
+from dueto.inference import adjusted
+from dueto.seeds import generator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    import networkx as nx
+    import pandas as pd
+
+__all__ = ["Directions", "directions"]
+
+COLUMNS = (
+    *("arrow", "reason", "p_forward", "p_backward", "q_forward", "q_backward"),
+    *("p_related", "smi_forward", "smi_backward", "n"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """The directions between every two columns of a table.
+
+    Attributes
+    ----------
+    table : pandas DataFrame, one row a pair
+        `x`, `y`, `arrow`, `reason`, `p_forward`, `p_backward` (as tested), `q_forward`, `q_backward` (corrected),
+        `p_related`, `smi_forward`, `smi_backward`, `n`. A pair that could not be tried has its reason, and NaN.
+    names : tuple of str
+        The columns tried.
+    left_out : tuple of str
+        The columns that are no numbers.
+    """
+
+    table: pd.DataFrame
+    names: tuple[Hashable, ...]
+    left_out: tuple[Hashable, ...]
+
+    @property
+    def graph(self) -> nx.DiGraph:
+        """The arrows found, from cause to effect, with p-values and SMI; every column is a node. Needs `networkx`."""
+        try:
+            import networkx as nx
+        except ImportError:
+            raise InputError('the graph needs the package networkx; run: pip install "dueto[graph]"') from None
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self.names)
+        for row in self.table.to_dict("records"):
+            if row["arrow"] != "?":
+                ends = (row["x"], row["y"]) if row["arrow"] == "->" else (row["y"], row["x"])
+                way, other = ("forward", "backward")[:: 1 if row["arrow"] == "->" else -1]
+                told = {"p": row[f"p_{way}"], "p_reverse": row[f"p_{other}"], "smi": row[f"smi_{way}"]}
+                graph.add_edge(*ends, **told, reason=row["reason"])
+        return graph
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __str__(self) -> str:
+        found = self.table[self.table["arrow"] != "?"]
+        lines = [f"{len(found)} arrows among {len(self.table)} pairs of {len(self.names)} columns"]
+        for row in found.sort_values("x", kind="stable").to_dict("records"):
+            cause, effect = (row["x"], row["y"]) if row["arrow"] == "->" else (row["y"], row["x"])
+            lines.append(f"  {cause} -> {effect}   {row['reason']}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: NaN as None."""
+        rows = [
+            {key: None if isinstance(v, float) and np.isnan(v) else v for key, v in row.items()}
+            for row in self.table.to_dict("records")
+        ]
+        return {"columns": list(self.names), "left_out": list(self.left_out), "pairs": rows}
+
+
+def directions(
+    frame: Any,
+    *,
+    columns: Sequence[Any] | None = None,
+    correction: Literal["holm", "bh", "none"] = "holm",
+    reject: float = 0.05,
+    accept: float = 0.05,
+    known_related: bool = False,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    rng: np.random.Generator | int | None = 0,
+    **options: Any,
+) -> Directions:
+    """The direction between every two columns of a table.
+
+    Parameters
+    ----------
+    frame : pandas or polars DataFrame, or (n, k) array
+        Columns that are no numbers are left out, and named in the result.
+    columns : sequence, optional
+        Which columns to try; all must be numbers then.
+    correction : "holm", "bh" or "none", optional
+        How p-values are made larger before they reject, for the two tests of every pair are many tests: see
+        `dueto.inference.adjusted`. Accepting always takes the p-value as it is. With many pairs, let `n_permutations`
+        be large: Holm's rule cannot reject anything unless 1 / (n_permutations + 1) <= reject / (2 pairs).
+    reject, accept, known_related
+        As for `direction`.
+    n_jobs : int, optional
+        Of joblib. The result is the same, whatever it is.
+    progress : callable, optional
+        Called with the pairs done and the pairs in all.
+    rng : Generator or int, optional
+        Whatever is drawn; each pair has a generator of its own.
+    **options
+        What else `direction` takes: `fast`, `missing`, `n_permutations`, `measure`, `regressor` ...
+
+    Returns
+    -------
+    Directions
+
+    Raises
+    ------
+    InputError
+        If there are not two columns of numbers, or an option is not possible. A pair that cannot be tried (a constant
+        column, say) does not end the others: its row says why.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from dueto import directions
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.uniform(-1, 1, 300)
+    >>> b = a**3 + rng.exponential(size=300) - 1
+    >>> table = pd.DataFrame({"a": a, "b": b, "c": rng.normal(size=300)})
+    >>> print(directions(table, rng=1))
+    1 arrows among 3 pairs of 3 columns
+      a -> b   only a -> b leaves a residual that is independent of the input (p = ... for a -> b, 0.001 for b -> a)
+    """
+    import pandas as pd
+    from joblib import Parallel, delayed
+
+    bounds = Bounds(reject, accept)
+    adjusted([], method=correction)  # refuses an unknown one before the work
+    values, left_out = _numeric(frame, columns)
+    pairs = list(itertools.combinations(values, 2))
+    seeds = generator(rng).integers(2**31, size=len(pairs)).tolist()
+    tasks = (
+        delayed(_tried)(values[a], values[b], (str(a), str(b)), options | {"rng": seed})
+        for (a, b), seed in zip(pairs, seeds, strict=True)
+    )
+    found: list[Evidence | InputError] = []
+    for one in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
+        found.append(one)
+        if progress is not None:
+            progress(len(found), len(pairs))
+    tested = [e for e in found if isinstance(e, Evidence)]
+    if not tested and isinstance(found[0], InputError):
+        raise found[0]
+    p = [value for e in tested for value in e.p or ()]
+    corrected = iter(adjusted(p, method=correction).tolist())
+    rows = []
+    for pair, one in zip(pairs, found, strict=True):
+        row: dict[str, Any] = dict(zip(("x", "y"), pair, strict=True))
+        if isinstance(one, Evidence):
+            q = (next(corrected), next(corrected)) if one.p else (np.nan, np.nan)
+            arrow, reason = decide(replace(one, corrected=q if one.p else None), bounds, known_related=known_related)
+            ps, related = one.p or (np.nan, np.nan), np.nan if one.related is None else one.related
+            told = (arrow, reason, *ps, *q, related, *one.smi, one.n)
+        else:
+            told = ("?", str(one), *[np.nan] * 7, 0)
+        rows.append(row | dict(zip(COLUMNS, told, strict=True)))
+    return Directions(pd.DataFrame(rows), tuple(values), left_out)
+
+
+def _numeric(frame: Any, wanted: Sequence[Any] | None) -> tuple[dict[Hashable, Any], tuple[Hashable, ...]]:
+    """Columns of numbers by name, and the names of the others."""
+    from pandas.api.types import is_numeric_dtype
+
+    table = frames.read(frame).columns
+    unknown = [name for name in wanted or () if name not in table]
+    if unknown:
+        raise InputError(f"the data has no column {some(unknown)}; it has {some(table)}")
+    chosen = {name: table[name] for name in (table if wanted is None else wanted)}
+    numeric = {
+        name: v.to_numpy(dtype=float, na_value=np.nan) for name, v in chosen.items() if is_numeric_dtype(v.dtype)
+    }
+    left_out = tuple(name for name in chosen if name not in numeric)
+    if wanted is not None and left_out:
+        raise InputError(f"not numeric: {some(left_out)}; choose columns of numbers, or encode these first")
+    if len(numeric) < 2:
+        raise InputError(f"a direction needs two columns of numbers; the data has {len(numeric)}")
+    return numeric, left_out
+
+
+def _tried(x: Any, y: Any, names: tuple[str, str], options: dict[str, Any]) -> Evidence | InputError:
+    """One pair, without its data: what it says, or why it says nothing."""
+    try:
+        return direction(x, y, names=names, **options).evidence
+    except InputError as problem:
+        return problem
