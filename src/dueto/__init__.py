@@ -90,6 +90,7 @@ _ROOMS = {
     "inference": "TestResult independence_test",
     "models": "Model Tree as_model load_model",
     "plaf": "ConstraintError Expr cf fixed parse parse_constraints together x",
+    "plots": "",
     "regression": "HSICR LSIR",
     "rule": "Component Rule Standing Verdict",
     "rules": "GreedyRuleCF",

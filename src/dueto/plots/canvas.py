@@ -1,0 +1,48 @@
+"""What all pictures share: axes to draw on, colours, and how many points are worth drawing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dueto.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+__all__ = ["BACKWARD", "FORWARD", "NEITHER", "PLAIN", "POINTS", "axes_or_new", "drawn", "legend", "pyplot"]
+
+# Of Okabe and Ito's palette, which colour-blind readers can tell apart; where it matters, the line style differs too.
+FORWARD, BACKWARD, NEITHER = "#0072B2", "#D55E00", "#767676"
+POINTS = 3000
+PLAIN: dict[str, Any] = {"parse_math": False}  # a dollar sign in a column's name is no formula
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or the command that installs it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise InputError('plots need the package matplotlib; run: pip install "dueto[plots]"') from None
+    return plt
+
+
+def axes_or_new(ax: Axes | None) -> Axes:
+    """The axes given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    found: Axes = pyplot().subplots(layout="constrained")[1]
+    return found
+
+
+def drawn(n: int) -> NDArray[np.intp]:
+    """Which of n points to draw: all, or POINTS of them by chance, the same each time."""
+    return np.arange(n) if n <= POINTS else np.random.default_rng(0).permutation(n)[:POINTS]
+
+
+def legend(ax: Axes) -> None:
+    """The legend, with names as they are."""
+    for text in ax.legend(frameon=True, framealpha=0.85, fontsize="small").get_texts():
+        text.set_parse_math(False)
