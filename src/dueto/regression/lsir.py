@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["LSIR"]
 
 MEASURE = SMI()
-DEFAULTS = {
-    "multi-scale": Settings(n_centres=100, widths=(0.5, 1.0, 2.0), penalties=(1e-4,), max_iter=40),
-    "paper": Settings(n_centres=200, widths=(0.4, 0.8, 1.6, 3.2), penalties=(1e-4, 1e-3, 1e-2), max_iter=30),
-}
+MANY = 2000
 
 
 class LSIR(DependenceRegressor):
@@ -41,14 +38,17 @@ class LSIR(DependenceRegressor):
     n_centres : int, optional
         m, how many rows are drawn as centres c_l, at most n: by default 100 (200 for "paper").
     widths : tuple of float, optional
-        What to choose τ from, in standard deviations of x: by default .5, 1, 2 (.4, .8, 1.6, 3.2 for "paper").
+        What to choose τ from, in standard deviations of x: by default .5, 1 and 2, times (2000/n)^(1/5) above 2,000
+        rows (.4, .8, 1.6, 3.2 for "paper").
     penalties : tuple of float, optional
-        What to choose γ from, y having standard deviation 1: by default .0001 (.0001, .001, .01 for "paper").
+        What to choose γ from, y having standard deviation 1: by default .03/n, the error of SMI itself being of the
+        order 1/n (.0001, .001, .01 for "paper").
     folds : int, optional
         T of the cross-validation that chooses τ and γ: each pair is fitted without a fold, and judged by the SMI of
         x and residual in it. One width and one penalty need none.
     max_iter : int, optional
-        The most steps of the minimisation: by default 40 (30 for "paper", which counts on stopping early).
+        The most steps of the minimisation: by default 40, and 100 above 2,000 rows (30 for "paper", which counts on
+        stopping early).
     random_state : int, RandomState or None, optional
         Draws centres and folds: the same integer, the same fit.
 
@@ -73,8 +73,9 @@ class LSIR(DependenceRegressor):
 
     Notes
     -----
-    Above 2,000 rows τ and γ are chosen on 2,000 of them, and above 20,000 the fit uses 20,000, drawn by `random_state`.
-    A column of codes is read as numbers. What independence does not determine, the mean of the noise, is set to 0.
+    Above 10,000 rows τ and γ are chosen on 10,000 of them, and above 20,000 the fit uses 20,000, drawn by
+    `random_state`. A column of codes is read as numbers. What independence does not determine, the mean of the noise,
+    is set to 0.
 
     References
     ----------
@@ -114,9 +115,13 @@ class LSIR(DependenceRegressor):
         self.random_state = random_state
 
     def _settings(self, Z: NDArray[np.float64], rng: np.random.Generator) -> Settings:  # noqa: ARG002
-        if self.method not in DEFAULTS:
-            raise InputError(f"the method of LSIR must be one of {some(DEFAULTS)}, got {self.method!r}")
-        return DEFAULTS[self.method]
+        if self.method not in PROBLEMS:
+            raise InputError(f"the method of LSIR must be one of {some(PROBLEMS)}, got {self.method!r}")
+        if self.method == "paper":
+            return Settings(n_centres=200, widths=(0.4, 0.8, 1.6, 3.2), penalties=(1e-4, 1e-3, 1e-2), max_iter=30)
+        narrower = min(1.0, MANY / len(Z)) ** 0.2  # as a smoother's bandwidth is with more data
+        widths = (0.5 * narrower, 1.0 * narrower, 2.0 * narrower)
+        return Settings(n_centres=100, widths=widths, penalties=(0.03 / len(Z),), max_iter=40 if narrower == 1 else 100)
 
     def _problem(
         self, Z: NDArray[np.float64], y: NDArray[np.float64], max_iter: int, rng: np.random.Generator
