@@ -9,6 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from dueto.dependence import measure_named, paired
+from dueto.dependence.options import whole
 from dueto.errors import InputError, some
 from dueto.seeds import generator
 
@@ -22,7 +23,8 @@ __all__ = ["TestResult", "adjusted", "independence_test", "permutation_test"]
 
 SCALING = 100  # permutations that only bring several scales to one
 ROUNDS = 1 << 22  # numbers permuted at a time: 32 MiB
-SAME = 1e-10  # statistics closer than this, relative to their spread, are tied: permutations of tied values
+SAME = 1e-10  # statistics closer than this, relative to the largest, are tied: permutations of tied values
+ROUNDING = 1e-13  # and so are those closer than this: SMI near 0 is the difference of two numbers near ½
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,24 +171,24 @@ def permutation_test(
     rng: np.random.Generator,
 ) -> TestResult:
     """The test of `independence_test`, for a prepared statistic of n pairs."""
-    for name, value in (("n_permutations", n_permutations), ("stop_after", stop_after)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer)):
-            raise TypeError(f"{name} must be a whole number, got {value!r}")
-        if value is not None and value < 1:
-            raise InputError(f"{name} must be at least 1, got {value}")
+    whole("n_permutations", n_permutations)
+    if stop_after is not None:
+        whole("stop_after", stop_after)
     observed = statistic(np.arange(n)[None])
     middle, size = np.zeros(1), np.ones(1)
     if observed.shape[1] > 1:
         table = statistic(_drawn(n, SCALING, statistic.blocks, rng))
         middle, size = table.mean(axis=0), table.std(axis=0)
-        size = np.where(size > 0, size, 1)
+        size = np.where(size > ROUNDING, size, 1)
     reached = float(((observed - middle) / size).max())
     null = np.empty(0)
     while len(null) < n_permutations:
         B = min(max(1, ROUNDS // n), n_permutations - len(null))
+        if stop_after is not None:
+            B = min(B, max(10 * stop_after, len(null)))
         values = ((statistic(_drawn(n, B, statistic.blocks, rng)) - middle) / size).max(axis=1)
         null = np.concatenate([null, values])
-        at_least = null >= reached - SAME * max(abs(reached), float(np.abs(null).max()))
+        at_least = null >= reached - max(ROUNDING, SAME * abs(reached), SAME * float(np.abs(null).max()))
         if stop_after is not None and at_least.sum() >= stop_after:
             null = null[: 1 + int(np.flatnonzero(at_least)[stop_after - 1])]
             p = stop_after / len(null)

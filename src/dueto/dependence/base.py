@@ -30,7 +30,10 @@ class Statistic(Protocol):
         ...
 
     def __call__(self, permutations: NDArray[np.intp]) -> NDArray[np.float64]:
-        """The statistic with row i of x beside row `permutations[b, i]` of y: (B, n) -> (B, s), one column a scale."""
+        """The statistic with row i of x beside row `permutations[b, i]` of y: (B, n) -> (B, s), one column a scale.
+
+        Values less than 1e-13 apart are taken for tied.
+        """
         ...
 
 

@@ -37,8 +37,7 @@ class DistanceCorrelation:
         """Its numerator, distance covariance, as a function of the permutation: the denominator does not change."""
         if len(x) > LARGEST:
             raise InputError(f"dcor needs n × n distances, too many for n = {len(x):,}; use the measure smi or hsic")
-        A, B = (_centred(z) for z in (x, y))
-        return Matrices(A / np.sqrt(np.mean(A * A)), B / np.sqrt(np.mean(B * B)))
+        return Matrices(_centred(x), _centred(y))
 
     def estimate(self, x: NDArray[np.float64], y: NDArray[np.float64], *, rng: np.random.Generator) -> float:
         """Squared distance correlation of the sample as it is."""
@@ -46,8 +45,11 @@ class DistanceCorrelation:
 
 
 def _centred(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Distances, centred in rows and columns, with mean square 1; of a constant sample, 0."""
     try:
         import dcor
     except ImportError:
         raise InputError('distance correlation needs the package dcor; run: pip install "dueto[dcor]"') from None
-    return np.asarray(dcor.double_centered(dcor.distances.pairwise_distances(z)))
+    z = z / (np.abs(z).max() or 1)  # squares must neither overflow nor vanish
+    A = np.asarray(dcor.double_centered(dcor.distances.pairwise_distances(z)))
+    return A / (np.sqrt(np.mean(A * A)) or 1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from dueto.dependence.base import batches
 from dueto.dependence.kernels import gauss, standardised
+from dueto.dependence.options import positive, whole
 from dueto.errors import InputError
 
 if TYPE_CHECKING:
@@ -98,6 +99,10 @@ class LSMI:
             raise InputError(f"the centres of LSMI must be 'paired' or 'independent', got {self.centres!r}")
         if self.estimate_by not in ("regularised", "plug-in"):
             raise InputError(f"LSMI estimates by 'regularised' or 'plug-in', got {self.estimate_by!r}")
+        positive("widths", self.widths)
+        positive("ridges", self.ridges)
+        whole("n_centres", self.n_centres)
+        whole("folds", self.folds, 2)
 
     @property
     def name(self) -> str:
@@ -128,6 +133,8 @@ class LSMI:
         if self.standardise:
             x, y = standardised(x), standardised(y)
         n = len(x)
+        if n < 2 * self.folds:
+            raise InputError(f"LSMI with {self.folds:,} folds needs at least {2 * self.folds:,} points, got {n:,}")
         b = min(self.n_centres, n)
         rows = rng.choice(n, b, replace=False)
         u, v = x[rows], y[rows if paired else rng.choice(n, b, replace=False)]

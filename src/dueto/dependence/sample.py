@@ -25,29 +25,40 @@ def as_columns(values: Any, name: str) -> NDArray[np.float64]:
     InputError
         If they are text, dates or complex, or no column.
     """
-    found = np.asarray(values)
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(object), np.nan)
+    try:
+        found = np.asarray(values)
+    except ValueError:
+        raise InputError(f"the rows of {name} do not make a table; give each of them as many values") from None
     if found.ndim not in (1, 2) or (found.ndim == 2 and found.shape[1] == 0):
         raise InputError(f"{name} must be a column of numbers, (n,) or (n, d); it has the shape {found.shape}")
     if found.dtype.kind not in "bfiu":
         try:
             if found.dtype.kind not in "O":
                 raise TypeError
-            found = np.array(
-                [[np.nan if v is None else _number(v) for v in row] for row in found.reshape(len(found), -1)]
-            )
+            found = np.array([_number(v) for v in found.flat]).reshape(found.shape)
         except (TypeError, ValueError):
             sample = found.flat[0] if found.size else ""
             raise InputError(
                 f"{name} is not numeric (it holds {str(sample)!r}); give numbers, or encode its categories first"
             ) from None
     with np.errstate(over="ignore"):
-        return found.astype(np.float64).reshape(len(found), -1)
+        found = found.astype(np.float64)
+    return found if found.ndim == 2 else found[:, None]
 
 
 def _number(value: Any) -> float:
+    from pandas import NA
+
+    if value is None or value is NA:
+        return np.nan
     if isinstance(value, str | bytes):
         raise TypeError
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
 
 
 def paired(

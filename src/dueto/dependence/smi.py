@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dueto.dependence.kernels import centres, gauss, normal_scores, rotated, standardised
+from dueto.dependence.options import positive
 from dueto.dependence.products import Products, Scale
 
 if TYPE_CHECKING:
@@ -58,6 +59,10 @@ class SMI:
     widths: tuple[float, ...] = (0.3, 0.6, 1.2)
     ridge: float = 1e-2
     scores: bool = True
+
+    def __post_init__(self) -> None:
+        positive("widths", self.widths)
+        positive("ridge", (self.ridge,))
 
     @property
     def name(self) -> str:

@@ -181,7 +181,7 @@ def directions(
 
 def _numeric(frame: Any, wanted: Sequence[Any] | None) -> tuple[dict[Hashable, Any], tuple[Hashable, ...]]:
     """Columns of numbers by name, and the names of the others."""
-    from pandas.api.types import is_numeric_dtype
+    from pandas.api.types import is_complex_dtype, is_numeric_dtype
 
     table = frames.read(frame).columns
     unknown = [name for name in wanted or () if name not in table]
@@ -189,7 +189,9 @@ def _numeric(frame: Any, wanted: Sequence[Any] | None) -> tuple[dict[Hashable, A
         raise InputError(f"the data has no column {some(unknown)}; it has {some(table)}")
     chosen = {name: table[name] for name in (table if wanted is None else wanted)}
     numeric = {
-        name: v.to_numpy(dtype=float, na_value=np.nan) for name, v in chosen.items() if is_numeric_dtype(v.dtype)
+        name: v.to_numpy(dtype=float, na_value=np.nan)
+        for name, v in chosen.items()
+        if is_numeric_dtype(v.dtype) and not is_complex_dtype(v.dtype)
     }
     left_out = tuple(name for name in chosen if name not in numeric)
     if wanted is not None and left_out:

@@ -12,6 +12,8 @@ from threadpoolctl import threadpool_limits
 
 from dueto.dependence import SMI, measure_named, paired
 from dueto.dependence.kernels import standardised
+from dueto.dependence.options import whole
+from dueto.dependence.sample import LEAST
 from dueto.direction.base import Direction
 from dueto.direction.decide import Bounds, Evidence, decide
 from dueto.errors import InputError
@@ -78,7 +80,7 @@ def direction(
     split : bool, optional
         Fit on one half of the rows, and test on the other.
     max_rows : int, optional
-        Of more rows, so many are drawn.
+        Of more rows, so many are drawn; at least 20.
     rng : Generator or int, optional
         Whatever is drawn. Exchanging x and y turns the answer round exactly.
 
@@ -120,6 +122,7 @@ def direction(
     """
     start = time.perf_counter()
     bounds, chosen = Bounds(reject, accept), measure_named(measure)
+    whole("max_rows", max_rows, LEAST)
     columns = paired(x, y, names=names, missing=missing)
     for name, column in zip(names, columns, strict=True):
         if column.shape[1] > 1:
@@ -178,8 +181,8 @@ def _tried(
     from sklearn.base import clone
 
     fit = LSIR() if regressor is None else clone(regressor)
-    if fit.get_params().get("random_state", 0) is None:
-        fit.set_params(random_state=seed)
+    free = {name: seed for name, v in fit.get_params().items() if name.endswith("random_state") and v is None}
+    fit.set_params(**free)  # those of a pipeline's steps, too
     rows = np.random.default_rng(seed).permutation(len(cause))
     fitted, left = (rows[: len(rows) // 2], rows[len(rows) // 2 :]) if split else (rows, rows)
     fit.fit(cause[fitted], effect[fitted, 0])

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from dueto.dependence.kernels import gauss
-from dueto.errors import InputError
+from dueto.dependence.options import positive, whole
 from dueto.regression.basis import Basis
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DependenceRegressor", "Found", "Problem", "Settings", "minimise"]
 
-SELECT_ROWS, FIT_ROWS = 2_000, 20_000  # rows used to choose width and penalty, and to fit; of more, so many are drawn
+SELECT_ROWS, FIT_ROWS = 10_000, 20_000  # rows used to choose width and penalty, and to fit; of more, so many are drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +50,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("widths", "penalties"):
-            values = np.asarray(getattr(self, name), dtype=float)
-            if values.ndim != 1 or not len(values) or not (np.isfinite(values) & (values > 0)).all():
-                raise InputError(f"{name} must be a tuple of positive numbers, got {getattr(self, name)!r}")
+            positive(name, getattr(self, name))
         for name, least in (("n_centres", 1), ("folds", 2), ("max_iter", 1)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name} must be at least {least}, got {getattr(self, name)!r}")
+            whole(name, getattr(self, name), least)
 
 
 class Problem(Protocol):
@@ -157,8 +154,10 @@ class DependenceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _scale(v: NDArray[np.float64]) -> tuple[Any, Any]:
     """Mean and standard deviation of each column; where it does not vary, 1."""
-    sd = np.std(v, axis=0)
-    return np.mean(v, axis=0), np.where(sd > 0, sd, 1.0)
+    top = np.where((top := np.abs(v).max(axis=0)) > 0, top, 1.0)  # squares must neither overflow nor vanish
+    v = v / top
+    sd = v.std(axis=0)
+    return v.mean(axis=0) * top, np.where(sd > 0, sd * top, 1.0)
 
 
 def minimise(basis: Basis, y: NDArray[np.float64], objective: Objective, penalty: float, max_iter: int) -> Found:

@@ -43,10 +43,6 @@ class Basis:
         kept = s > SMALLEST * s[0]
         self.U, self.s, self.Vt = U[:, kept], s[kept], Vt[kept]
 
-    def elsewhere(self, Z: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np.float64]:
-        """f at other points: (k, d) -> (k,)."""
-        return gauss(Z, self.centres, self.width) @ self.beta(w)
-
     @property
     def penalty(self) -> NDArray[np.float64]:
         """What w_k² weighs in β'β: (r,)."""

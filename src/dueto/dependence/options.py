@@ -1,0 +1,41 @@
+"""What an option may be: a whole number, or positive numbers to choose from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dueto.errors import InputError
+
+__all__ = ["positive", "whole"]
+
+
+def whole(name: str, value: Any, least: int = 1) -> None:
+    """Refuse what is no whole number from `least` on.
+
+    Raises
+    ------
+    InputError, TypeError
+        If it is smaller; if it is no whole number.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise InputError(f"{name} must be at least {least}, got {value!r}")
+
+
+def positive(name: str, values: Any) -> None:
+    """Refuse what is not one or more positive numbers.
+
+    Raises
+    ------
+    InputError
+        If one of them is none, or there is none.
+    """
+    try:
+        found = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.ndim != 1 or not len(found) or not (np.isfinite(found) & (found > 0)).all():
+        raise InputError(f"{name} must be one or more positive numbers in a tuple, got {values!r}")
