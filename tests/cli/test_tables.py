@@ -43,6 +43,27 @@ def test_a_parquet_file_keeps_its_types(tmp_path):
     pd.testing.assert_frame_equal(read_table(tmp_path / "t.parquet"), table)
 
 
+NUMBERS = b"  31   1.5\n\n# a note\n 17\tNA \n"
+SPACED = {
+    "t.txt": NUMBERS,
+    "t.DAT": NUMBERS,
+    "t.txt.gz": gzip.compress(NUMBERS),
+    "bom.txt": b"\xef\xbb\xbf" + NUMBERS,
+    "crlf.dat": NUMBERS.replace(b"\n", b"\r\n"),
+    "named.txt": b"# from a ship\nage depth#\n" + NUMBERS,
+    "years.txt": b"2019 x\n" + NUMBERS,
+}
+
+
+@pytest.mark.parametrize("name", SPACED)
+def test_numbers_between_blanks_are_a_table_with_names_or_without(tmp_path, name):
+    (tmp_path / name).write_bytes(SPACED[name])
+    found = read_table(tmp_path / name)
+    names = {"named.txt": ["age", "depth#"], "years.txt": ["2019", "x"]}.get(name, ["column 0", "column 1"])
+    assert found.to_dict("list") == {names[0]: [31, 17], names[1]: [1.5, pytest.approx(np.nan, nan_ok=True)]}
+    assert found.dtypes.tolist() == [np.int64, np.float64]
+
+
 BAD = {
     "empty.csv": (b"", "is empty"),
     "empty.parquet": (b"", "is empty"),
@@ -62,7 +83,20 @@ BAD = {
     "binary.csv.xz": (np.random.default_rng(0).bytes(3000), "cannot be read as a table"),
     "cut.csv.gz": (gzip.compress(GOOD * 100)[:-20], "cannot be read as a table"),
     "binary.parquet": (np.random.default_rng(0).bytes(3000), "cannot be read as a Parquet file"),
-    "table.txt": (GOOD, "is not a kind of table that can be read; give .csv, .tsv"),
+    "empty.txt": (b"", "is empty"),
+    "header.txt": (b"a b\n", "has no rows"),
+    "notes.dat": (b"# a b\n\n", "has no rows"),
+    "short.txt": (b"# a\n1 2\n\n3\n", ", line 4: 1 fields, but there are 2 columns"),
+    "long.dat": (b"a b\n1 2\n3 4 5\n", ", line 3: 3 fields, but there are 2 columns"),
+    "word.txt": (b"a b\n1 2\n3 four\n", ", line 3: 'four' is not a number; write a missing one as NaN"),
+    "note.txt": (b"1 2 # here\n3 4\n", ", line 2: 2 fields, but there are 4 columns"),
+    "twins.txt": (b"a a\n1 2\n", "has two columns named 'a'; rename one"),
+    "commas.txt": (GOOD, ", line 1: a .txt or .dat file has blanks between its numbers"),
+    "decimal.txt": (b"1,5 2\n", "and points in them"),
+    "latin.txt": ("café b\n1 2\n".encode("latin-1"), "is not text in UTF-8"),
+    "nul.txt": ("a b\n1 2\n".encode("utf-16-le"), "is not text in UTF-8"),
+    "binary.dat.gz": (np.random.default_rng(0).bytes(3000), "cannot be read as a table"),
+    "table.doc": (GOOD, "is not a kind of table that can be read; give .csv, .tsv, .txt"),
     "table": (GOOD, "is not a kind of table that can be read"),
     "table.gz": (gzip.compress(GOOD), "is not a kind of table that can be read"),
 }

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from dueto._version import __version__
-from dueto.cli import check, console, counterfactuals, demo, explain, space
+from dueto.cli import check, console, counterfactuals, demo, direction, directions, explain, space
 
 __all__ = ["main"]
 
@@ -76,7 +76,7 @@ def _explained(problem: Exception) -> int:
 @click.option("--debug", is_flag=True, help="Show the traceback of an error, for a report.")
 @click.pass_context
 def main(ctx: click.Context, /, *, debug: bool) -> None:  # noqa: ARG001
-    """Why was this row refused, and what would change that?
+    """Why was this row refused, and what would change that? Which of two columns is due to the other?
 
     \b
     Examples:
@@ -84,12 +84,14 @@ def main(ctx: click.Context, /, *, debug: bool) -> None:  # noqa: ARG001
       dueto space data.csv                           what the data holds
       dueto check loan.plaf data.csv                 are the constraints what you mean?
       dueto explain model.skops data.csv --row 17 --plaf loan.plaf
+      dueto direction stations.csv altitude temperature
+      dueto directions stations.csv
 
     \b
     Exit codes:
       0  answered              2  usage or bad input
-      1  no counterfactual     3  none found within the budget,
-         exists (proved)          which proves nothing
+      1  no counterfactual     3  unknown: no counterfactual found within the
+         exists (proved)          budget, which proves nothing; or no arrow, `?`
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
@@ -97,5 +99,13 @@ def main(ctx: click.Context, /, *, debug: bool) -> None:  # noqa: ARG001
         click.echo(ctx.get_help())
 
 
-for _verb in (explain.explain, counterfactuals.counterfactuals, space.space, check.check, demo.demo):
+for _verb in (
+    explain.explain,
+    counterfactuals.counterfactuals,
+    space.space,
+    check.check,
+    direction.direction,
+    directions.directions,
+    demo.demo,
+):
     main.add_command(_verb)

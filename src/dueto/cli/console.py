@@ -20,9 +20,9 @@ TICK = 1.0  # seconds between two updates of the status line
 
 
 def say(text: str) -> None:
-    """A result, for a reader: headings in bold on a terminal, the arrow in ASCII where stdout has no other."""
+    """A result, for a reader: headings in bold on a terminal, in ASCII where stdout has no more."""
     if "utf" not in _encoding():
-        text = text.replace("→", "->").encode(_encoding(), "replace").decode(_encoding())
+        text = text.replace("→", "->").replace("±", "+-").encode(_encoding(), "replace").decode(_encoding())
     for line in text.split("\n"):
         click.echo(click.style(line, bold=True) if line.endswith(":") else line)
 
@@ -56,8 +56,8 @@ def warn_once() -> Callable[..., None]:
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """Say what is being done while it is, on a terminal only; nothing of it stays.
+def working(what: str | Callable[[], str]) -> Iterator[None]:
+    """Say what is being done (or what it is by now) while it is, on a terminal only; nothing of it stays.
 
     What others print meanwhile, a talkative model say, goes to stderr: stdout is for results.
     """
@@ -66,13 +66,14 @@ def working(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def _status(what: str) -> Iterator[None]:
+def _status(what: str | Callable[[], str]) -> Iterator[None]:
     over, start = threading.Event(), time.monotonic()
 
     def tick() -> None:
         while True:
             seconds = round(time.monotonic() - start)
-            click.echo(f"\r\033[K{what} ...{f' {seconds} s' if seconds else ''}", nl=False, err=True)
+            now = what if isinstance(what, str) else what()
+            click.echo(f"\r\033[K{now} ...{f' {seconds} s' if seconds else ''}", nl=False, err=True)
             if over.wait(TICK):
                 return
 

@@ -1,0 +1,156 @@
+"""dueto direction: which of two columns is due to the other."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dueto.cli import console
+from dueto.cli.inputs import FILE, as_json, options
+from dueto.cli.outputs import refuse_output, whole
+from dueto.errors import InputError, some
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from dueto.direction import Direction
+
+__all__ = ["ANSWERED", "UNKNOWN", "asked", "column", "in_options", "note_drawn", "pair_options", "table_of"]
+
+ANSWERED, UNKNOWN = 0, 3
+PICTURES = (".png", ".svg", ".pdf")
+OPTIONS = {"missing='drop'": "--drop-missing", "n_permutations": "--permutations", "max_rows": "--max-rows"}
+
+pair_options = options(
+    click.option("--known-related", is_flag=True, help="One of a pair causes the other: the larger p-value wins."),
+    click.option("--fast", is_flag=True, help="No tests: the smaller dependence wins, whatever the evidence."),
+    click.option("--split", is_flag=True, help="Fit on one half of the rows, test on the other."),
+    click.option(
+        "--measure", default="smi", show_default=True, help="Of the tests: smi, lsmi, lsmi-refit, hsic or dcor."
+    ),
+    click.option("--permutations", type=int, default=999, show_default=True, metavar="N", help="Drawn for each test."),
+    click.option("--reject", type=float, default=0.05, show_default=True, help="Reject a way where p is at most this."),
+    click.option("--accept", type=float, default=0.05, show_default=True, help="Accept a way where p is above this."),
+    click.option("--drop-missing", is_flag=True, help="Leave out rows where a column of the pair is missing."),
+    click.option(
+        "--max-rows", type=int, default=20_000, show_default=True, metavar="N", help="Of more rows, draw so many."
+    ),
+    click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same answer."
+    ),
+    as_json,
+)
+
+
+@click.command(short_help="Which of two columns is due to the other?")
+@click.argument("data", type=FILE)
+@click.argument("a")
+@click.argument("b")
+@pair_options
+@click.option("--plot", type=FILE, metavar="FILE", help="Draw it (.png, .svg or .pdf).")
+@click.pass_context
+def direction(
+    ctx: click.Context, /, *, data: Path, a: str, b: str, as_json: bool, plot: Path | None, **given: Any
+) -> None:
+    """Is column B of DATA due to column A, or A to B?
+
+    \b
+    Examples:
+      dueto direction stations.csv altitude temperature
+      dueto direction stations.csv altitude temperature --plot page.png
+      dueto direction pair0001.txt 0 1 --json          a file without names: columns by position, from 0
+
+    Assumed: the effect is a function of the cause, plus noise that is independent of the cause. The arrow is drawn
+    where this fits one way and not the other; `?` where it fits both ways or neither.
+
+    DATA is a .csv, .tsv, .parquet, .txt or .dat file; in the last two, numbers between blanks, with a line of names or
+    without.
+
+    \b
+    Exit codes:
+      0  answered: an arrow
+      2  usage or bad input
+      3  `?`: the two columns do not tell
+    """
+    if plot is not None:
+        refuse_output(plot, PICTURES, needs="matplotlib", extra="plots")
+    table = table_of(data)
+    names = column(table, a, data), column(table, b, data)
+    if names[0] == names[1]:
+        raise InputError(f"both {a} and {b} are column {names[0]!r}; give two columns")
+    try:
+        with console.working(f"testing {names[0]} and {names[1]}"):
+            from dueto.direction import direction as direction_of
+
+            found = direction_of(table[names[0]], table[names[1]], names=names, **asked(**given))
+            if plot is not None:
+                _draw(found, plot)
+    except InputError as problem:
+        raise InputError(in_options(str(problem))) from None
+    if as_json:
+        console.say_json(found.to_dict())
+    else:
+        console.say(str(found))
+    note_drawn(table, given["max_rows"])
+    if plot is not None:
+        console.note(f"wrote {plot}")
+    ctx.exit(UNKNOWN if found.arrow == "?" else ANSWERED)
+
+
+def table_of(data: Path) -> pd.DataFrame:
+    """The table of a file, with a note on what may be read otherwise than it is meant."""
+    from dueto.cli.tables import is_number, read_table
+
+    with console.working(f"reading {data.name}"):
+        table = read_table(data)
+    if all(map(is_number, table.columns)):
+        console.note(
+            f"the first line of {data.name} is taken for names ({some(table.columns)}); if it holds values, put a line "
+            "of names above it"
+        )
+    return table
+
+
+def note_drawn(table: pd.DataFrame, max_rows: int) -> None:
+    """Say so if not all rows were used."""
+    if len(table) > max_rows:
+        console.note(f"each pair is {max_rows:,} of the {len(table):,} rows, drawn by chance (--max-rows)")
+
+
+def column(table: pd.DataFrame, name: str, data: Path) -> str:
+    """The name of the column called so, or at this position."""
+    names = list(map(str, table.columns))
+    if name in names:
+        return name
+    if name.isdecimal() and int(name) < len(names):
+        return names[int(name)]
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    hint = f"did you mean {some(near)}?" if near else f"it has {some(names)}"
+    raise InputError(f"there is no column {name!r} in {data.name}; {hint}")
+
+
+def asked(*, permutations: int, drop_missing: bool, seed: int, **given: Any) -> dict[str, Any]:
+    """What the library calls what was asked for."""
+    return {"n_permutations": permutations, "missing": "drop" if drop_missing else "refuse", "rng": seed, **given}
+
+
+def in_options(text: str) -> str:
+    """A sentence of the library in words of the command line."""
+    for name, option in OPTIONS.items():
+        text = text.replace(name, option)
+    return text
+
+
+def _draw(found: Direction, plot: Path) -> None:
+    import matplotlib as mpl
+
+    mpl.use("Agg")  # no window is wanted
+    from dueto.plots import plot_direction
+
+    figure = plot_direction(found)
+    with whole(plot) as part:
+        figure.savefig(part, dpi=150)
