@@ -136,7 +136,7 @@ def test_numbers_that_are_taken_for_names_are_told_of(dueto, files):
     assert err.startswith("dueto: the first line of bare.csv is taken for names (")
 
 
-def test_a_fold_of_names_that_stdout_cannot_say_is_ascii(shell, files):
+def test_stdout_without_unicode_gets_the_signs_in_ascii(shell, files):
     ascii_only = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     asked = ["direction", files / "t.csv", "dose", "effect", *QUICK]
     assert "p = 0.025 +- " in shell(*asked, env=ascii_only)[1]
