@@ -99,4 +99,7 @@ def descend(
                 beta = trial
                 break
             step, gained = step * SHORTER, 0.0
-    return Found(basis, penalty, beta, curve, trials + len(curve), len(curve) < max_iter)
+    steps = len(curve)
+    if gained > 0:
+        curve.append(curve[-1] - gained)
+    return Found(basis, penalty, beta, curve, trials + steps, steps < max_iter)
