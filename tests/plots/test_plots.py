@@ -84,9 +84,11 @@ def test_fits_shows_every_point_and_both_regressions(cubic):
     assert [line.get_label() for line in (forward, backward)] == ["fit of effect on dose", "fit of dose on effect"]
 
 
-def test_fits_frames_the_points_and_not_a_regression_that_leaves_them(cubic):
-    ax = plots.plot_fits(cubic, axes())
-    for (low, high), values in ((ax.get_xlim(), cubic.x), (ax.get_ylim(), cubic.y)):
+@pytest.mark.parametrize("name", ["cubic", "many"])
+def test_fits_frames_the_points_and_not_a_regression_that_leaves_them(name, request):
+    found = request.getfixturevalue(name)
+    ax = plots.plot_fits(found, axes())
+    for (low, high), values in ((ax.get_xlim(), found.x), (ax.get_ylim(), found.y)):
         span = np.ptp(values)
         assert values.min() - 0.1 * span < low < values.min() < values.max() < high < values.max() + 0.1 * span
 
@@ -158,7 +160,15 @@ def test_without_tests_the_page_has_no_statistics(many):
 
 # mathtext would stumble over the dollar signs, and a legend leaves out what begins with an underscore
 @pytest.mark.parametrize(
-    "names", [("$ a_{", "$ b^"), ("_x", "_y"), ("a\nb", "c " * 80), ("", "y"), ("<b>", "$\\frac$")]
+    "names",
+    [
+        ("$ a_{", "$ b^"),
+        ("_x", "_y"),
+        ("a\nb", "c " * 80),
+        ("GROSS_DOMESTIC_PRODUCT_AMOUNT_2019", "GROSS_DOMESTIC_PRODUCT_AMOUNT_2020"),
+        ("", "y"),
+        ("<b>", "$\\frac$"),
+    ],
 )
 def test_a_page_can_be_written_whatever_the_names(tmp_path, names):
     rng = np.random.default_rng(0)
@@ -190,6 +200,15 @@ def test_what_cannot_be_drawn_is_refused_before_a_figure_is_made(cubic, draw, sa
     with pytest.raises(InputError, match=says):
         draw(cubic)
     assert plt.get_fignums() == []
+
+
+def test_long_names_that_differ_only_at_the_end_stay_different():
+    rng = np.random.default_rng(0)
+    found = direction(
+        *rng.normal(size=(2, 60)), names=("a long name of a column, 2019", "a long name of a column, 2020"), fast=True
+    )
+    ax = plots.plot_fits(found, axes())
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("a long name ...umn, 2019", "a long name ...umn, 2020")
 
 
 def test_drawing_changes_nothing_of_what_was_found(cubic):

@@ -22,8 +22,8 @@ __all__ = ["plot_direction", "plot_fits", "plot_residuals"]
 Way = Literal["forward", "backward"]
 WAYS: tuple[Way, Way] = ("forward", "backward")
 STEPS = 400  # of a curve
-WIDE = 22  # characters of a name that fit beside another
-LINE = 105  # characters of a line across the page
+WIDE = 24  # characters of a name that fit beside another
+LINE = 90  # characters of a line across the page
 
 
 def plot_fits(direction: Direction, ax: Axes | None = None) -> Axes:
@@ -61,6 +61,7 @@ def plot_fits(direction: Direction, ax: Axes | None = None) -> Axes:
     x, y, rows = direction.x, direction.y, drawn(direction.n)
     a, b = _short(direction)
     ax.scatter(x[rows], y[rows], s=12, color=NEITHER, alpha=_alpha(len(rows)), linewidths=0)
+    ax.update_datalim([(x.min(), y.min()), (x.max(), y.max())])
     ax.set(xlim=ax.get_xlim(), ylim=ax.get_ylim())  # where a curve leaves the data, it may leave the picture
     (forward, backward), grid = direction.fits, np.linspace([x.min(), y.min()], [x.max(), y.max()], STEPS)
     ax.plot(grid[:, 0], forward.predict(grid[:, :1]), color=FORWARD, linewidth=2.2, label=f"fit of {b} on {a}")
@@ -118,7 +119,8 @@ def plot_residuals(direction: Direction, way: Way = "forward", ax: Axes | None =
     ax.locator_params(axis="x", nbins=6)
     ax.set_xlabel(a, **PLAIN)
     ax.set_ylabel(f"residual of {b}", **PLAIN)
-    ax.set_title(f"{a} → {b}\n{f'p = {test.pvalue:.3g}' if test else f'SMI = {direction.smi[k]:.3g}'}", **PLAIN)
+    told = f"p = {test.pvalue:.3g}" if test else f"SMI = {direction.smi[k]:.3g}"
+    ax.set_title(f"{textwrap.fill(f'{a} → {b}', LINE // 3)}\n{told}", fontsize="medium", **PLAIN)
     return ax
 
 
@@ -165,7 +167,9 @@ def plot_direction(direction: Direction) -> Figure:
 
 
 def _short(direction: Direction) -> tuple[str, str]:
-    a, b = (textwrap.shorten(str(name), WIDE, placeholder=" ...") for name in direction.names)
+    """The names, each cut in the middle where it is long: often only the ends of two differ."""
+    names = (" ".join(str(name).split()) for name in direction.names)
+    a, b = (name if len(name) <= WIDE else f"{name[: WIDE // 2]}...{name[3 - WIDE // 2 :]}" for name in names)
     return a, b
 
 
