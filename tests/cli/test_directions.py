@@ -196,10 +196,13 @@ def test_too_few_permutations_for_the_correction_are_told_of(dueto):
     ("kind", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("PNG", b"\x89PNG")]
 )
 def test_a_picture_is_written(dueto, files, kind, begins):
+    import matplotlib.pyplot as plt
+
     code, _, err = dueto("direction", "t.csv", "dose", "effect", "--fast", "--plot", f"page.{kind}")
     assert (code, err) == (0, f"dueto: wrote page.{kind}\n")
     assert (files / f"page.{kind}").read_bytes().startswith(begins)
     assert not [path for path in files.iterdir() if path.name.startswith(".")]
+    plt.close("all")
 
 
 def test_the_table_and_the_graph_are_written(dueto, table):

@@ -13,7 +13,7 @@ import dueto as package
 from dueto.cli import main
 from dueto.cli import space as space_verb
 
-HEAVY = ["numpy", "pandas", "scipy", "sklearn", "skops", "onnxruntime", "polars", "pyarrow", "joblib"]
+HEAVY = "numpy pandas scipy sklearn skops onnxruntime polars pyarrow joblib matplotlib networkx".split()
 TRUST = ["--trust-pickle"]
 
 pytestmark = pytest.mark.usefixtures("folder")
