@@ -13,7 +13,19 @@ import dueto as package
 from dueto.cli import main
 from dueto.cli import space as space_verb
 
-HEAVY = "numpy pandas scipy sklearn skops onnxruntime polars pyarrow joblib matplotlib networkx".split()
+HEAVY = [
+    "numpy",
+    "pandas",
+    "scipy",
+    "sklearn",
+    "skops",
+    "onnxruntime",
+    "polars",
+    "pyarrow",
+    "joblib",
+    "matplotlib",
+    "networkx",
+]
 TRUST = ["--trust-pickle"]
 
 pytestmark = pytest.mark.usefixtures("folder")
