@@ -169,6 +169,13 @@ def test_statistics_that_differ_by_rounding_are_tied():
         assert permutation_test(toy, 8, measure="toy", n_permutations=50, rng=fixed()).pvalue == 1
 
 
+def test_scales_that_vary_by_rounding_alone_are_tied_too():
+    for seed in range(5):
+        toy = Toy(lambda p: np.array([1 + 1e-15 * p[0], 2 - 1e-15 * p[1]]))
+        rng = np.random.default_rng(seed)
+        assert permutation_test(toy, 8, measure="toy", n_permutations=50, rng=rng).pvalue == 1
+
+
 @pytest.mark.parametrize("name", CHEAP)
 @pytest.mark.parametrize("n", [200, 300])
 def test_columns_whose_permutations_are_all_tied_have_p_1(name: str, n: int):
@@ -436,3 +443,15 @@ def test_what_is_no_list_of_p_values_is_refused(p):
 def test_an_unknown_adjustment_is_refused():
     with pytest.raises(InputError, match="'holm', 'bh', 'none', got 'sidak'"):
         adjusted([0.1], method="sidak")
+
+
+@pytest.mark.parametrize("measure", ["smi", "lsmi", "hsic"])
+def test_the_order_of_rows_does_not_matter(measure: str):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 8, (60, 1)).astype(float)
+    y = x + rng.normal(size=(60, 2)) * 4
+    order = rng.permutation(60)
+    plain = independence_test(x, y, measure=measure, n_permutations=49)
+    found = independence_test(x[order], y[order], measure=measure, n_permutations=49)
+    assert found.pvalue == plain.pvalue
+    np.testing.assert_allclose(found.null, plain.null, rtol=1e-12)

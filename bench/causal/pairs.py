@@ -94,6 +94,13 @@ def theirs(out: Path, peers: Path, pairs: dict[str, datasets.Pair]) -> list[dict
     return [json.loads(line) for line in (out / "peers.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
+def baseline(name: str, folder: str, max_rows: int) -> dict[str, Any]:
+    """The larger variance is the cause: no method, but it says how much the units of a set give away."""
+    pair = load(name.partition(":")[0], folder, max_rows)[name]
+    score = float(np.log(pair.x.var() / pair.y.var()))
+    return {"name": name, "score": score, "decision": None, "cpu_seconds": 0.0}
+
+
 def forced(record: dict[str, Any], by: str) -> tuple[float, str | None]:
     """A signed confidence (positive: x causes y), and what the method itself decides, `?` included."""
     if by == "peer":
@@ -116,6 +123,9 @@ def row(
     hit = np.where(score * sign > 0, 1.0, np.where(score == 0, 0.5, 0.0))
     found: dict[str, Any] = {"set": kind, "method": label, "pairs": len(records)}
     found["right, forced"] = float(weight @ hit / weight.sum())
+    draws = np.random.default_rng(0).integers(len(hit), size=(2000, len(hit)))
+    means = (weight[draws] * hit[draws]).sum(axis=1) / weight[draws].sum(axis=1)
+    found["95% interval"] = " to ".join(f"{q:.2f}" for q in np.quantile(means, (0.025, 0.975)))
     decided = np.array([s in ("->", "<-") for s in said])
     if any(s is not None for s in said):
         right = np.array([s == pairs[r["name"]].truth for s, r in zip(said, records, strict=True)])
@@ -155,6 +165,7 @@ def main() -> None:
             records.setdefault(record["method"], []).append(record)
     else:
         print("without --peers the other libraries are left out")
+    records["larger variance"] = [baseline(name, given.data, given.max_rows) for name in pairs]
     rows = []
     for kind, found in sets.items():
         for method, all_of in records.items():
@@ -173,4 +184,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from bench.causal import pairs as importable  # a worker process cannot unpickle what `__main__` caches
+
+    importable.main()

@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from dueto.dependence import measure_named, paired
 from dueto.dependence.options import whole
+from dueto.dependence.sample import order
 from dueto.errors import InputError, some
 from dueto.seeds import generator
 
@@ -113,7 +114,7 @@ def independence_test(
     missing : "refuse" or "drop", optional
         What to do with pairs that are missing or infinite.
     rng : Generator or int, optional
-        Draws the permutations (and what the measure draws).
+        Draws the permutations (and what the measure draws). The order of the rows does not matter.
 
     Returns
     -------
@@ -153,6 +154,8 @@ def independence_test(
     """
     found = measure_named(measure)
     left, right = paired(x, y, missing=missing)
+    rows = order(left, right)
+    left, right = left[rows], right[rows]
     draws = generator(rng)
     with threadpool_limits(1, user_api="blas"):  # on matrices this small, threads only wait for each other
         statistic = found.prepare(left, right, rng=draws)

@@ -11,7 +11,7 @@ from dueto.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LEAST", "Missing", "as_columns", "paired"]
+__all__ = ["LEAST", "Missing", "as_columns", "order", "paired"]
 
 LEAST = 20  # points that a statement about dependence must have
 Missing = Literal["refuse", "drop"]
@@ -106,3 +106,8 @@ def paired(
         if (values == values[0]).all(axis=0).any():
             raise InputError(f"{name} is constant, so nothing can depend on it; choose a column that varies")
     return left, right
+
+
+def order(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Rows sorted by x, then by y: what is drawn from them in this order does not depend on the order they came in."""
+    return np.lexsort((*y.T[::-1], *x.T[::-1]))

@@ -32,7 +32,7 @@ class Direction:
     evidence : Evidence
         All that the decision rests on.
     x, y : (n,) float
-        The pairs used.
+        The pairs used, in the order given.
     fits : (regressor, regressor)
         Of y on x, and of x on y.
     seconds : float

@@ -70,7 +70,8 @@ class Directions:
 
     def __str__(self) -> str:
         found = self.table[self.table["arrow"] != "?"]
-        lines = [f"{len(found)} arrows among {len(self.table)} pairs of {len(self.names)} columns"]
+        arrows = "1 arrow" if len(found) == 1 else f"{len(found)} arrows"
+        lines = [f"{arrows} among {len(self.table)} pairs of {len(self.names)} columns"]
         for row in found.sort_values("x", kind="stable").to_dict("records"):
             cause, effect = (row["x"], row["y"]) if row["arrow"] == "->" else (row["y"], row["x"])
             lines.append(f"  {cause} -> {effect}   {row['reason']}")
@@ -140,7 +141,7 @@ def directions(
     >>> b = a**3 + rng.exponential(size=300) - 1
     >>> table = pd.DataFrame({"a": a, "b": b, "c": rng.normal(size=300)})
     >>> print(directions(table, rng=1))
-    1 arrows among 3 pairs of 3 columns
+    1 arrow among 3 pairs of 3 columns
       a -> b   only a -> b leaves a residual that is independent of the input (p = ... for a -> b, 0.001 for b -> a)
     """
     import pandas as pd

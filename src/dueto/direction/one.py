@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from dueto.dependence import SMI, measure_named, paired
 from dueto.dependence.kernels import standardised
 from dueto.dependence.options import whole
-from dueto.dependence.sample import LEAST
+from dueto.dependence.sample import LEAST, order
 from dueto.direction.base import Direction
 from dueto.direction.decide import Bounds, Evidence, decide
 from dueto.errors import InputError
@@ -82,7 +82,7 @@ def direction(
     max_rows : int, optional
         Of more rows, so many are drawn; at least 20.
     rng : Generator or int, optional
-        Whatever is drawn. Exchanging x and y turns the answer round exactly.
+        Whatever is drawn. Exchanging x and y turns the answer round exactly; the order of the rows does not matter.
 
     Returns
     -------
@@ -128,13 +128,18 @@ def direction(
         if column.shape[1] > 1:
             raise InputError(f"{name} has {column.shape[1]} columns; a direction is between two single ones")
     seed = int(generator(rng).integers(2**31))  # both ways draw the same, so that the mirror image is exact
-    if len(columns[0]) > max_rows:
-        rows = np.random.default_rng(seed).permutation(len(columns[0]))[:max_rows]
-        columns = columns[0][rows], columns[1][rows]
+    # What is drawn depends neither on which column is called x nor on the order of the rows.
+    first, second = sorted(columns, key=lambda column: np.sort(standardised(column), axis=0).tobytes())
+    rows = order(first, second)
+    if len(rows) > max_rows:
+        rows = rows[np.sort(np.random.default_rng(seed).permutation(len(rows))[:max_rows])]
+    kept = tuple(column[np.sort(rows), 0] for column in columns)
+    first, second = first[rows], second[rows]
+    columns = columns[0][rows], columns[1][rows]
     test = None if fast else partial(_tested, chosen, seed, n_permutations=n_permutations, stop_after=stop_after)
     with threadpool_limits(1, user_api="blas"):  # on matrices this small, threads only wait for each other
         ways = [_tried(*pair, regressor, test, seed, split=split) for pair in (columns, columns[::-1])]
-        related = test(*sorted(columns, key=bytes)) if test else None  # in one order, whichever is called x
+        related = test(first, second) if test else None
     forward, backward = ways
     counts = {name: len(np.unique(column)) for name, column in zip(names, columns, strict=True)}
     evidence = Evidence(
@@ -154,8 +159,8 @@ def direction(
         forward=forward.test,
         backward=backward.test,
         related=related,
-        x=columns[0][:, 0],
-        y=columns[1][:, 0],
+        x=kept[0],
+        y=kept[1],
         fits=(forward.fit, backward.fit),
         seconds=time.perf_counter() - start,
     )
