@@ -87,7 +87,7 @@ OPTIONS = [
     (["--split"], {"split": True}),
     (["--measure", "hsic"], {"measure": "hsic"}),
     (["--permutations", "19"], {"n_permutations": 19}),
-    (["--reject", "0.03", "--accept", "0.9"], {"reject": 0.03, "accept": 0.9}),
+    (["--reject", "0.02", "--accept", "0.9"], {"reject": 0.02, "accept": 0.9}),
     (["--max-rows", "60"], {"max_rows": 60}),
     (["--seed", "7"], {"rng": 7}),
 ]

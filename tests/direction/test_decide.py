@@ -77,7 +77,8 @@ KNOWN: list[tuple[tuple[float, float], tuple[float, float], str, str]] = [
     ((0.3, 0.3), (0.2, 0.1), "<-", "b -> a leaves the residual with the smaller SMI (0.1 against 0.2)"),
     ((0.3, 0.3), (0.1, 0.1), "?", "equally dependent"),
     ((0.0009, 0.0001), (0.1, 0.2), "?", "neither can be preferred"),
-    ((0.001, 0.0001), (0.1, 0.2), "->", "larger p-value"),
+    ((0.001, 0.001), (0.1, 0.2), "?", "neither can be preferred"),
+    ((0.0011, 0.0001), (0.1, 0.2), "->", "larger p-value"),
 ]
 
 

@@ -93,6 +93,18 @@ def test_exchanging_x_and_y_turns_the_answer_round_exactly(name: str, options: d
     mirrored(quick(x, y, names=("a", "b"), rng=3, **options), quick(y, x, names=("b", "a"), rng=3, **options))
 
 
+def test_columns_of_the_same_values_in_another_order_have_mirror_images_too():
+    x = np.arange(80.0)
+    for seed in range(4):
+        y = np.random.default_rng(seed).permutation(80)
+        for values, rows in ((y, 60), (x[::-1], 80), (np.roll(x, 1), 80)):
+            options = {"regressor": RandomForestRegressor(3), "max_rows": rows, "n_permutations": 19}
+            one = quick(x, values, names=("a", "b"), **options)
+            mirrored(one, quick(values, x, names=("b", "a"), **options))
+            order = np.random.default_rng(seed).permutation(80)
+            assert quick(x[order], values[order], names=("a", "b"), **options).evidence == one.evidence
+
+
 def test_linear_relations_with_normal_noise_have_no_direction():
     arrows = []
     for seed in range(5):
@@ -181,12 +193,14 @@ def test_the_order_of_rows_does_not_matter():
         np.testing.assert_allclose(found.residuals[0], plain.residuals[0][order])
 
 
-@pytest.mark.parametrize(("a", "b", "c", "d"), [(1e3, 5, 1, 0), (-1, 0, -2e-4, 7), (1e200, 0, 1e-200, 0)])
+@pytest.mark.parametrize(
+    ("a", "b", "c", "d"), [(1e3, 5, 1, 0), (-1, 0, -2e-4, 7), (1e200, 0, 1e-200, 0), (0.1, 0, 3, 0)]
+)
 def test_scale_and_origin_do_not_change_the_answer(a: float, b: float, c: float, d: float):
     x, y = cubic(0)
     plain, found = quick(x, y), quick(a * x + b, c * y + d)
     assert found.arrow == plain.arrow == "->"
-    np.testing.assert_allclose(found.smi, plain.smi, atol=1e-3)
+    np.testing.assert_allclose(found.smi, plain.smi, atol=1e-3 if a > 0 else 0.02)  # turned round, other rows are drawn
 
 
 def test_of_more_rows_than_allowed_some_are_drawn():

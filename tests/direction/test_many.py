@@ -177,7 +177,7 @@ def test_the_graph_has_the_arrows_from_cause_to_effect():
 def test_the_result_is_text_and_plain_data():
     found = directions(table()[["b", "a", "c"]].assign(k=1.0, t="u"), correction="none", **QUICK)
     lines = str(found).splitlines()
-    assert lines[0] == "1 arrows among 6 pairs of 4 columns"
+    assert lines[0] == "1 arrow among 6 pairs of 4 columns"
     assert lines[1].startswith("  a -> b   only a -> b leaves")
     told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert told["columns"] == ["b", "a", "c", "k"]

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from dueto.dependence import SMI, measure_named, paired
 from dueto.dependence.kernels import standardised
 from dueto.dependence.options import whole
-from dueto.dependence.sample import LEAST, order
+from dueto.dependence.sample import LEAST, order, settled
 from dueto.direction.base import Direction
 from dueto.direction.decide import Bounds, Evidence, decide
 from dueto.errors import InputError
@@ -74,7 +74,7 @@ def direction(
         δ1 and δ2: a way is rejected where its p-value is at most δ1, accepted where it is above δ2 >= δ1.
     known_related : bool, optional
         One of the two is known to cause the other: then the way with the larger p-value wins (with the smaller SMI, if
-        they are equal), unless both p-values are below 0.001.
+        they are equal), unless both p-values are at most 0.001.
     fast : bool, optional
         No tests: the way with the smaller SMI wins, whatever the evidence. For screening.
     split : bool, optional
@@ -123,14 +123,15 @@ def direction(
     start = time.perf_counter()
     bounds, chosen = Bounds(reject, accept), measure_named(measure)
     whole("max_rows", max_rows, LEAST)
+    whole("n_permutations", n_permutations)
     columns = paired(x, y, names=names, missing=missing)
     for name, column in zip(names, columns, strict=True):
         if column.shape[1] > 1:
             raise InputError(f"{name} has {column.shape[1]} columns; a direction is between two single ones")
-    seed = int(generator(rng).integers(2**31))  # both ways draw the same, so that the mirror image is exact
     # What is drawn depends neither on which column is called x nor on the order of the rows.
-    first, second = sorted(columns, key=lambda column: np.sort(standardised(column), axis=0).tobytes())
+    first, second = min((columns, columns[::-1]), key=_rank)
     rows = order(first, second)
+    seed = int(settled(int(generator(rng).integers(2**31)), first[rows], second[rows]).integers(2**31))
     if len(rows) > max_rows:
         rows = rows[np.sort(np.random.default_rng(seed).permutation(len(rows))[:max_rows])]
     kept = tuple(column[np.sort(rows), 0] for column in columns)
@@ -138,8 +139,8 @@ def direction(
     columns = columns[0][rows], columns[1][rows]
     test = None if fast else partial(_tested, chosen, seed, n_permutations=n_permutations, stop_after=stop_after)
     with threadpool_limits(1, user_api="blas"):  # on matrices this small, threads only wait for each other
-        ways = [_tried(*pair, regressor, test, seed, split=split) for pair in (columns, columns[::-1])]
         related = test(first, second) if test else None
+        ways = [_way(*pair, regressor, test, seed, split=split) for pair in (columns, columns[::-1])]
     forward, backward = ways
     counts = {name: len(np.unique(column)) for name, column in zip(names, columns, strict=True)}
     evidence = Evidence(
@@ -173,7 +174,7 @@ class _Way:
     test: TestResult | None
 
 
-def _tried(
+def _way(
     cause: NDArray[np.float64],
     effect: NDArray[np.float64],
     regressor: Any,
@@ -185,6 +186,8 @@ def _tried(
     """One way: the fit, and how its residual depends on the input."""
     from sklearn.base import clone
 
+    in_order = order(cause, effect)
+    cause, effect = cause[in_order], effect[in_order]
     fit = LSIR() if regressor is None else clone(regressor)
     free = {name: seed for name, v in fit.get_params().items() if name.endswith("random_state") and v is None}
     fit.set_params(**free)  # those of a pipeline's steps, too
@@ -199,6 +202,12 @@ def _tried(
 def _tested(measure: Measure, seed: int, a: NDArray[np.float64], b: NDArray[np.float64], **options: Any) -> TestResult:
     rng = np.random.default_rng(seed)
     return permutation_test(measure.prepare(a, b, rng=rng), len(a), measure=measure.name, rng=rng, **options)
+
+
+def _rank(pair: tuple[NDArray[np.float64], NDArray[np.float64]]) -> list[list[float]]:
+    """What decides which of two columns comes first: its values, and if they are the same the other's beside them."""
+    rows = order(*pair)
+    return [standardised(column[rows])[:, 0].tolist() for column in pair]
 
 
 def _linear(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
