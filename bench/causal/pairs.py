@@ -2,7 +2,7 @@
 
 Sets: Tübingen (102 bivariate pairs, weighted), the LSIR paper's eight NIPS 2008 pairs and nine of E. coli, and nine
 simulated sets of a hundred. Of pairs with more rows, --max-rows are drawn once, for everybody. Resumable:
-OUT/pairs.jsonl for dueto, OUT/peers.jsonl for the others, which are run where --peers names a folder with their
+OUT/pairs.jsonl for dueto, OUT/peers-ROWS.jsonl for the others, which are run where --peers names a folder with their
 environments (causal-learn, lingam, cdt; see bench/causal/peers). LSIR's paper method is run on the paper's pairs alone.
 """
 
@@ -34,11 +34,11 @@ OURS = {
 }
 SLOW = {"lsir-paper": ("nips2008", "ecoli")}  # on which sets alone
 PEERS = {
-    "causal-learn-anm": "causal-learn",
     "lingam-resit": "lingam",
     "cdt-anm": "cdt",
     "cdt-reci": "cdt",
     "cdt-igci": "cdt",
+    "causal-learn-anm": "causal-learn",  # the slowest
 }
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 
@@ -80,18 +80,16 @@ def ours(method: str, name: str, folder: str, max_rows: int) -> dict[str, Any]:
     }
 
 
-def theirs(out: Path, peers: Path, pairs: dict[str, datasets.Pair]) -> list[dict[str, Any]]:
-    """The records of all peers."""
+def ask(lines: Path, peers: Path, pairs: dict[str, datasets.Pair]) -> None:
+    """Let all peers add their records to a file."""
     arrays = {f"{name}/{v}": getattr(pair, v) for name, pair in pairs.items() for v in ("x", "y")}
-    np.savez(out / "pairs.npz", **arrays)
-    env = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    env.pop("PYTHONPATH", None)
+    np.savez(lines.with_suffix(".npz"), **arrays)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     script = Path(__file__).parent / "peers" / "run_peer.py"
     for method, venv in PEERS.items():
         python = peers / venv / "bin" / "python"
-        command = [str(python), str(script), method, str(out / "pairs.npz"), str(out / "peers.jsonl")]
+        command = [str(python), str(script), method, str(lines.with_suffix(".npz")), str(lines)]
         subprocess.run(command, check=True, env=env, stdout=subprocess.DEVNULL)
-    return [json.loads(line) for line in (out / "peers.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def baseline(name: str, folder: str, max_rows: int) -> dict[str, Any]:
@@ -160,11 +158,13 @@ def main() -> None:
         common = {"method": method, "folder": str(given.data), "max_rows": given.max_rows}
         tasks = [common | {"name": name} for name in pairs if name.partition(":")[0] in SLOW.get(method, SETS)]
         records[method] = resumed(given.out / "pairs.jsonl", tasks, ours, n_jobs=given.n_jobs)
+    lines = given.out / f"peers-{given.max_rows}.jsonl"
     if given.peers:
-        for record in theirs(given.out, given.peers, pairs):
-            records.setdefault(record["method"], []).append(record)
+        ask(lines, given.peers, pairs)
     else:
-        print("without --peers the other libraries are left out")
+        print("without --peers the other libraries are left out, but for what a former run found")
+    for line in lines.read_text(encoding="utf-8").splitlines() if lines.exists() else ():
+        records.setdefault(json.loads(line)["method"], []).append(json.loads(line))
     records["larger variance"] = [baseline(name, given.data, given.max_rows) for name in pairs]
     rows = []
     for kind, found in sets.items():

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from dueto.dependence import measure_named, paired
 from dueto.dependence.options import whole
-from dueto.dependence.sample import order
+from dueto.dependence.sample import order, settled
 from dueto.errors import InputError, some
 from dueto.seeds import generator
 
@@ -156,7 +156,7 @@ def independence_test(
     left, right = paired(x, y, missing=missing)
     rows = order(left, right)
     left, right = left[rows], right[rows]
-    draws = generator(rng)
+    draws = settled(int(generator(rng).integers(2**31)), left, right)
     with threadpool_limits(1, user_api="blas"):  # on matrices this small, threads only wait for each other
         statistic = found.prepare(left, right, rng=draws)
         return permutation_test(

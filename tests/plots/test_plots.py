@@ -48,7 +48,7 @@ def points(ax):
 
 DRAWN = {
     "fits": lambda found, ax: plots.plot_fits(found, ax),
-    "residuals": lambda found, ax: plots.plot_residuals(found, "backward", ax),
+    "residuals": lambda found, ax: plots.plot_residuals(found, ax, way="backward"),
     "null": lambda found, ax: plots.plot_null(found.forward, ax),
     "pvalues": lambda found, ax: plots.plot_pvalues([found.forward.pvalue], [found.backward.pvalue], ax),
 }
@@ -95,7 +95,7 @@ def test_fits_frames_the_points_and_not_a_regression_that_leaves_them(name, requ
 
 @pytest.mark.parametrize("k", [0, 1])
 def test_residuals_are_shown_against_their_input_with_the_p_value(cubic, k):
-    ax = plots.plot_residuals(cubic, ("forward", "backward")[k], axes())
+    ax = plots.plot_residuals(cubic, axes(), way=("forward", "backward")[k])
     expected = np.column_stack([(cubic.x, cubic.y)[k], cubic.residuals[k]])
     assert sorted(map(tuple, points(ax))) == sorted(map(tuple, expected))
     way, p = (("dose → effect", cubic.forward.pvalue), ("effect → dose", cubic.backward.pvalue))[k]
@@ -186,7 +186,7 @@ def test_a_page_can_be_written_whatever_the_names(tmp_path, names):
 @pytest.mark.parametrize(
     ("draw", "says"),
     [
-        (lambda found: plots.plot_residuals(found, "sideways"), "there is no way 'sideways'"),
+        (lambda found: plots.plot_residuals(found, way="sideways"), "there is no way 'sideways'"),
         (lambda _: plots.plot_pvalues([0.1], [0.1, 0.2]), r"come in pairs: .* got \(1,\) and \(2,\)"),
         (lambda _: plots.plot_pvalues([[0.1]], [[0.1]]), "come in pairs"),
         (lambda _: plots.plot_pvalues([0.0], [0.1]), "above 0 and at most 1"),

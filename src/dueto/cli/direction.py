@@ -95,7 +95,7 @@ def direction(
         console.say_json(found.to_dict())
     else:
         console.say(str(found))
-    note_drawn(table, given["max_rows"])
+    note_drawn(found.n, len(table), given["max_rows"])
     if plot is not None:
         console.note(f"wrote {plot}")
     ctx.exit(UNKNOWN if found.arrow == "?" else ANSWERED)
@@ -115,10 +115,10 @@ def table_of(data: Path) -> pd.DataFrame:
     return table
 
 
-def note_drawn(table: pd.DataFrame, max_rows: int) -> None:
+def note_drawn(used: int, rows: int, max_rows: int) -> None:
     """Say so if not all rows were used."""
-    if len(table) > max_rows:
-        console.note(f"each pair is {max_rows:,} of the {len(table):,} rows, drawn by chance (--max-rows)")
+    if used == max_rows < rows:
+        console.note(f"each pair is {used:,} of the {rows:,} rows, drawn by chance (--max-rows)")
 
 
 def column(table: pd.DataFrame, name: str, data: Path) -> str:

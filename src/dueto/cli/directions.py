@@ -87,7 +87,7 @@ def directions(
         console.say_json(found.to_dict())
     else:
         console.say(str(found))
-    note_drawn(table, given["max_rows"])
+    note_drawn(int(found.table["n"].max()), len(table), given["max_rows"])
     _notes(found)
     if correction == "holm" and not given["fast"] and not given["known_related"]:
         _note_few(2 * int((found.table["n"] > 0).sum()), given["permutations"], given["reject"])

@@ -43,7 +43,7 @@ class HSIC:
     References
     ----------
     .. [1] Gretton, Bousquet, Smola and Schölkopf, "Measuring statistical dependence with Hilbert-Schmidt norms",
-       ALT 2005, eq. 9.
+       ALT 2005, eq. 9, with n² for (n - 1)².
 
     Examples
     --------

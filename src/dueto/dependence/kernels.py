@@ -9,7 +9,17 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["centres", "cholesky", "gauss", "grid", "median_width", "normal_scores", "rotated", "standardised"]
+__all__ = [
+    "centres",
+    "cholesky",
+    "gauss",
+    "grid",
+    "in_own_order",
+    "median_width",
+    "normal_scores",
+    "rotated",
+    "standardised",
+]
 
 REACH = 5.0  # standard deviations that a grid of centres covers on either side, at most
 CENTRES = 100  # centres drawn where a sample has more than one column
@@ -48,6 +58,11 @@ def gauss(z: NDArray[np.float64], c: NDArray[np.float64], width: float) -> NDArr
     return np.asarray(np.exp(-0.5 * np.maximum(squares, 0)))
 
 
+def in_own_order(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows sorted by themselves: a draw from them says nothing of what they are paired with."""
+    return z[np.lexsort(z.T[::-1])]
+
+
 def grid(low: float, high: float, spacing: float) -> NDArray[np.float64]:
     """Equidistant centres from `low` to `high`, at most `spacing` apart: (b, 1)."""
     return np.linspace(low, high, max(2, int(np.ceil((high - low) / spacing)) + 1))[:, None]
@@ -59,7 +74,7 @@ def centres(z: NDArray[np.float64], width: float, *, rng: np.random.Generator) -
     Either way they say nothing of how the rows are paired with another sample's.
     """
     if z.shape[1] > 1:
-        return z[rng.choice(len(z), min(CENTRES, len(z)), replace=False)]
+        return in_own_order(z)[rng.choice(len(z), min(CENTRES, len(z)), replace=False)]
     return grid(max(float(z.min()), -REACH), min(float(z.max()), REACH), width)
 
 
@@ -75,7 +90,7 @@ def median_width(z: NDArray[np.float64], *, rng: np.random.Generator) -> float:
     from scipy.spatial.distance import pdist
 
     if len(z) > ROWS:
-        z = z[rng.choice(len(z), ROWS, replace=False)]
+        z = in_own_order(z)[rng.choice(len(z), ROWS, replace=False)]
     apart = pdist(z)
     apart = apart[apart > 0]
     return float(np.median(apart) / np.sqrt(2)) if len(apart) else 1.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dueto.dependence.base import batches
-from dueto.dependence.kernels import gauss, standardised
+from dueto.dependence.kernels import gauss, in_own_order, standardised
 from dueto.dependence.options import positive, whole
 from dueto.errors import InputError
 
@@ -137,7 +137,10 @@ class LSMI:
             raise InputError(f"LSMI with {self.folds:,} folds needs at least {2 * self.folds:,} points, got {n:,}")
         b = min(self.n_centres, n)
         rows = rng.choice(n, b, replace=False)
-        u, v = x[rows], y[rows if paired else rng.choice(n, b, replace=False)]
+        if paired:
+            u, v = x[rows], y[rows]
+        else:
+            u, v = in_own_order(x)[rows], in_own_order(y)[rng.choice(n, b, replace=False)]
         return _Table(self, x, y, u, v, rng.permutation(np.arange(n) % self.folds))
 
 

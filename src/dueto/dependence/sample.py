@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from dueto.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LEAST", "Missing", "as_columns", "order", "paired"]
+__all__ = ["LEAST", "Missing", "as_columns", "order", "paired", "settled"]
 
 LEAST = 20  # points that a statement about dependence must have
 Missing = Literal["refuse", "drop"]
@@ -111,3 +112,13 @@ def paired(
 def order(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.intp]:
     """Rows sorted by x, then by y: what is drawn from them in this order does not depend on the order they came in."""
     return np.lexsort((*y.T[::-1], *x.T[::-1]))
+
+
+def settled(seed: int, x: NDArray[np.float64], y: NDArray[np.float64]) -> np.random.Generator:
+    """A generator for a sample in `order`: another for each seed, and for each pairing of the ranks.
+
+    Among tied x the sorted y ascend. Draws that were the same for every sample, of folds say, would fall on the same
+    places among them each time, and the pairing would not be one of n! alike.
+    """
+    ranks = [np.unique(column, return_inverse=True)[1] for column in (*x.T, *y.T)]
+    return np.random.default_rng([seed, zlib.crc32(np.array(ranks, dtype=np.int64).tobytes())])

@@ -86,7 +86,7 @@ class Direction:
             p = f"p = {test.pvalue:.3g} ± {test.stderr:.1g}, " if test else ""
             lines.append(f"  {way:{wide}}   residual against input: {p}SMI = {smi:.4f}")
         if self.related:
-            lines.append(f"  {a} and {b} themselves: p = {self.related.pvalue:.3g}")
+            lines.append(f"  {a} and {b} independent of each other: p = {self.related.pvalue:.3g}")
         return "\n".join([*lines, f"  {self.n:,} pairs, {self.seconds:.2g} s"])
 
     def to_dict(self) -> dict[str, Any]:

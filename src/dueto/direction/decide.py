@@ -11,7 +11,7 @@ __all__ = ["Arrow", "Bounds", "Evidence", "decide"]
 
 Arrow = Literal["->", "<-", "?"]
 ARROWS: tuple[Arrow, Arrow] = ("->", "<-")
-CERTAIN = 1e-3  # where both p-values are below this, not even a known relation decides
+CERTAIN = 1e-3  # where both p-values are at most this, not even a known relation decides
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _by_tests(found: Evidence, bounds: Bounds) -> tuple[Arrow, str]:
 def _by_larger_p(found: Evidence) -> tuple[Arrow, str]:
     """The way with the larger p-value, for variables of which one is known to cause the other."""
     assert found.p is not None
-    if max(found.p) < CERTAIN:
+    if max(found.p) <= CERTAIN:
         return "?", f"both ways are far from an independent residual ({found.both}), so neither can be preferred"
     if found.p[0] == found.p[1]:
         arrow, reason = _by_smi(found)

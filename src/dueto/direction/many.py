@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dueto import frames
+from dueto.dependence import measure_named
+from dueto.dependence.options import whole
 from dueto.direction.decide import Bounds, Evidence, decide
 from dueto.direction.one import direction
 from dueto.errors import InputError, some
@@ -148,7 +150,10 @@ def directions(
     from joblib import Parallel, delayed
 
     bounds = Bounds(reject, accept)
-    adjusted([], method=correction)  # refuses an unknown one before the work
+    adjusted([], method=correction)  # refused before the work, as are other options that are not possible
+    measure_named(options.get("measure", "smi"))
+    for name in {"n_permutations", "stop_after", "max_rows"} & {k for k, v in options.items() if v is not None}:
+        whole(name, options[name])
     values, left_out = _numeric(frame, columns)
     pairs = list(itertools.combinations(values, 2))
     seeds = generator(rng).integers(2**31, size=len(pairs)).tolist()
@@ -173,6 +178,8 @@ def directions(
             q = (next(corrected), next(corrected)) if one.p else (np.nan, np.nan)
             arrow, reason = decide(replace(one, corrected=q if one.p else None), bounds, known_related=known_related)
             ps, related = one.p or (np.nan, np.nan), np.nan if one.related is None else one.related
+            if correction != "none" and arrow != decide(one, bounds, known_related=known_related)[0]:
+                reason = f"{reason}, after correction for {len(p)} tests"
             told = (arrow, reason, *ps, *q, related, *one.smi, one.n)
         else:
             told = ("?", str(one), *[np.nan] * 7, 0)
@@ -185,6 +192,7 @@ def _numeric(frame: Any, wanted: Sequence[Any] | None) -> tuple[dict[Hashable, A
     from pandas.api.types import is_complex_dtype, is_numeric_dtype
 
     table = frames.read(frame).columns
+    wanted = None if wanted is None else list(wanted)
     unknown = [name for name in wanted or () if name not in table]
     if unknown:
         raise InputError(f"the data has no column {some(unknown)}; it has {some(table)}")

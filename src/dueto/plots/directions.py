@@ -72,7 +72,7 @@ def plot_fits(direction: Direction, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_residuals(direction: Direction, way: Way = "forward", ax: Axes | None = None) -> Axes:
+def plot_residuals(direction: Direction, ax: Axes | None = None, *, way: Way = "forward") -> Axes:
     """The residual of one regression against its input; the title has the p-value of their independence.
 
     In the true direction the cloud has the same shape at every input.
@@ -81,10 +81,10 @@ def plot_residuals(direction: Direction, way: Way = "forward", ax: Axes | None =
     ----------
     direction : Direction
         What `dueto.direction` returned.
-    way : "forward" or "backward", optional
-        The residual of y on x, or that of x on y.
     ax : matplotlib Axes, optional
         Where to draw; by default, on a new figure.
+    way : "forward" or "backward", optional
+        The residual of y on x, or that of x on y.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def plot_residuals(direction: Direction, way: Way = "forward", ax: Axes | None =
     --------
     >>> import dueto
     >>> pair = dueto.datasets.simulate("cubic", 100, rng=0)
-    >>> ax = dueto.plots.plot_residuals(dueto.direction(pair.x, pair.y), "backward")
+    >>> ax = dueto.plots.plot_residuals(dueto.direction(pair.x, pair.y), way="backward")
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('y', 'residual of x')
     """
@@ -156,7 +156,7 @@ def plot_direction(direction: Direction) -> Figure:
     axes: dict[str, Axes] = figure.subplot_mosaic(rows, height_ratios=[1.3, 1, 0.8][: len(rows)])  # type: ignore[arg-type]
     plot_fits(direction, axes["fits"])
     for way in WAYS:
-        plot_residuals(direction, way, axes[way])
+        plot_residuals(direction, axes[way], way=way)
     for way, test, colour in zip(WAYS, tests, (FORWARD, BACKWARD), strict=False):
         plot_null(test, axes[f"null {way}"], color=colour)
     a, b = _short(direction)

@@ -33,10 +33,6 @@ class Basis:
         τ.
     """
 
-    Z: NDArray[np.float64]
-    centres: NDArray[np.float64]
-    width: float
-
     def __init__(self, Z: NDArray[np.float64], centres: NDArray[np.float64], width: float) -> None:
         self.centres, self.width, self.n = centres, width, len(Z)
         U, s, Vt = np.linalg.svd(gauss(Z, centres, width), full_matrices=False)

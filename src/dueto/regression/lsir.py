@@ -64,10 +64,10 @@ class LSIR(DependenceRegressor):
         Makes the residuals' mean 0.
     cv_scores_ : (widths, penalties)
         Mean SMI of held-out residuals.
-    learning_curve_ : (n_iter_ + 1,)
+    learning_curve_ : (steps + 1,)
         The objective at the start, which is a ridge regression, and after each step.
     converged_ : bool
-        Whether the minimisation ended before `max_iter`.
+        The minimiser's own word: whether it ended otherwise than by `max_iter`, or by a step that it could not find.
     n_iter_, n_evaluations_ : int
         Steps, and evaluations of the objective.
 

@@ -82,7 +82,7 @@ class HSICObjective:
     -----
     For Gaussian kernels HSIC = ‖A'Φ(e)‖²/n², A being the centred low-rank form of Z's kernel and Φ features on a grid t
     of the residual: exp(-(a-b)²/(2σ²)) = c Σ_t exp(-(a-t)²/σ²) exp(-(b-t)²/σ²), to 1e-6 for a grid σ/1.7 apart (the
-    trapezoid rule). So a value and its gradient cost O(n), and no n × n array is formed.
+    trapezoid rule). No n × n array is formed.
     """
 
     def __init__(self, Z: NDArray[np.float64], e: NDArray[np.float64], *, rng: np.random.Generator) -> None:
