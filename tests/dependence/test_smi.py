@@ -139,9 +139,17 @@ def test_it_is_near_0_for_independent_samples_and_large_for_dependent_ones(d: in
     for seed in range(5):
         rng = np.random.default_rng(seed)
         x, y = rng.normal(size=(2, 400, d))
-        assert -0.03 < SMI().estimate(x, y, rng=rng) < 0.1
+        assert -0.03 < SMI().estimate(x, y, rng=rng) < 0.15
         assert SMI().estimate(x, x**2 + 0.3 * y, rng=rng) > 0.4
         assert SMI().estimate(x, x, rng=rng) > 0.8
+
+
+def test_widths_grow_with_the_number_of_columns_as_distances_do():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 1))
+    y = x**2 + rng.normal(size=(300, 1))
+    two, nine = (SMI().estimate(np.repeat(x, d, axis=1), y, rng=fixed()) for d in (2, 9))
+    assert two == pytest.approx(nine, rel=1e-6)  # the same column d times: √d times the distances
 
 
 def test_dependence_in_any_of_several_columns_is_seen():

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = [
     "centres",
     "cholesky",
+    "features",
     "gauss",
     "grid",
     "in_own_order",
@@ -83,6 +84,14 @@ def rotated(K: NDArray[np.float64], kept: float = KEPT) -> tuple[NDArray[np.floa
     d, U = np.linalg.eigh(K.T @ K / len(K))
     large = d > kept * d[-1]
     return K @ U[:, large], d[large]
+
+
+def features(
+    z: NDArray[np.float64], width: float, *, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The rotated kernel of a sample of d standardised columns with its centres, `width` √d wide."""
+    width = width * np.sqrt(z.shape[1])
+    return rotated(gauss(z, centres(z, width, rng=rng), width))
 
 
 def median_width(z: NDArray[np.float64], *, rng: np.random.Generator) -> float:

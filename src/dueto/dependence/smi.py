@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.dependence.kernels import centres, gauss, normal_scores, rotated, standardised
+from dueto.dependence.kernels import features, normal_scores, standardised
 from dueto.dependence.options import positive
 from dueto.dependence.products import Products, Scale
 
@@ -27,7 +27,7 @@ class SMI:
     Parameters
     ----------
     widths : tuple of float, optional
-        Widths σ of the Gaussian kernels, in standard deviations.
+        Widths σ of the Gaussian kernels, in standard deviations; of d columns, times √d, as their distances are.
     ridge : float, optional
         λ, which keeps the estimated density ratio smooth.
     scores : bool, optional
@@ -75,7 +75,7 @@ class SMI:
         x, y = read(x), read(y)
         scales = []
         for width in self.widths:
-            (A, d), (C, e) = (rotated(gauss(z, centres(z, width, rng=rng), width)) for z in (x, y))
+            (A, d), (C, e) = (features(z, width, rng=rng) for z in (x, y))
             scales.append(Scale(A, C, 0.5 / (np.outer(d, e) + self.ridge), 0.5))
         return Products(tuple(scales))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from dueto.dependence.kernels import REACH, centres, cholesky, gauss, grid, median_width, normal_scores, rotated
+from dueto.dependence.kernels import REACH, cholesky, features, grid, median_width, normal_scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,10 +50,7 @@ class SMIObjective:
     def __init__(self, Z: NDArray[np.float64], measure: SMI, *, rng: np.random.Generator) -> None:
         Z = normal_scores(Z) if measure.scores else Z
         self.ridge = measure.ridge
-        self.scales = [
-            (width, *rotated(gauss(Z, centres(Z, width, rng=rng), width)), grid(-REACH, REACH, width))
-            for width in measure.widths
-        ]
+        self.scales = [(width, *features(Z, width, rng=rng), grid(-REACH, REACH, width)) for width in measure.widths]
 
     def __call__(self, e: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """S of the residual and its gradient."""
