@@ -468,3 +468,17 @@ def test_the_level_holds_for_each_seed_by_itself_where_x_is_tied(seed: int):
         x, y = rng.integers(0, 2, 40), rng.normal(size=40)
         rejected += independence_test(x, y, measure=COARSE, n_permutations=39, rng=seed).pvalue <= 0.1
     assert rejected <= runs * 0.1 + 3 * np.sqrt(runs * 0.09)
+
+
+def test_hsic_holds_its_level_where_more_points_stand_alone_than_the_rank_allows():
+    rejected = 0
+    for run in range(12):
+        rng = np.random.default_rng(run)
+        x, y = (np.where(rng.random(1500) < 0.8, rng.normal(size=1500), rng.uniform(-1e6, 1e6, 1500)) for _ in "xy")
+        rejected += independence_test(x, y, measure="hsic", n_permutations=39).pvalue <= 0.1
+    assert rejected <= 5
+
+
+def test_a_statistic_that_is_no_number_is_refused():
+    with pytest.raises(InputError, match="gives no number"):
+        permutation_test(Toy(lambda _: np.nan), 30, measure="toy", n_permutations=19, rng=np.random.default_rng(0))

@@ -37,7 +37,7 @@ PARTS = {
 def child(n: int, repeats: int) -> dict[str, Any]:
     """Times of a direction, and the share of its parts."""
     warm = simulate("cubic", 50, rng=0)
-    direction(warm.x, warm.y, n_permutations=9)
+    direction(warm.x, warm.y, n_permutations=19)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     cpu, wall = [], []
     for seed in range(repeats):

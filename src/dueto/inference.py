@@ -177,7 +177,7 @@ def permutation_test(
     whole("n_permutations", n_permutations)
     if stop_after is not None:
         whole("stop_after", stop_after)
-    observed = statistic(np.arange(n)[None])
+    observed = _finite(statistic(np.arange(n)[None]), measure)
     middle, size = np.zeros(1), np.ones(1)
     if observed.shape[1] > 1:
         table = statistic(_drawn(n, SCALING, statistic.blocks, rng))
@@ -189,7 +189,7 @@ def permutation_test(
         B = min(max(1, ROUNDS // n), n_permutations - len(null))
         if stop_after is not None:
             B = min(B, max(10 * stop_after, len(null)))
-        values = ((statistic(_drawn(n, B, statistic.blocks, rng)) - middle) / size).max(axis=1)
+        values = ((_finite(statistic(_drawn(n, B, statistic.blocks, rng)), measure) - middle) / size).max(axis=1)
         null = np.concatenate([null, values])
         at_least = null >= reached - max(ROUNDING, SAME * abs(reached), SAME * float(np.abs(null).max()))
         if stop_after is not None and at_least.sum() >= stop_after:
@@ -200,6 +200,12 @@ def permutation_test(
         p = (1 + float(at_least.sum())) / (1 + n_permutations)
     stderr = float(np.sqrt(p * (1 - p) / (1 + len(null))))
     return TestResult(reached, p, stderr, null, float(observed.mean()), measure, n)
+
+
+def _finite(values: NDArray[np.float64], measure: str) -> NDArray[np.float64]:
+    if not np.isfinite(values).all():
+        raise InputError(f"the measure {measure!r} gives no number for these samples; use another")
+    return values
 
 
 def _drawn(n: int, B: int, blocks: NDArray[np.intp] | None, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -87,7 +87,7 @@ OPTIONS = [
     (["--split"], {"split": True}),
     (["--measure", "hsic"], {"measure": "hsic"}),
     (["--permutations", "19"], {"n_permutations": 19}),
-    (["--reject", "0.02", "--accept", "0.9"], {"reject": 0.02, "accept": 0.9}),
+    (["--reject", "0.03", "--accept", "0.9"], {"reject": 0.03, "accept": 0.9}),
     (["--max-rows", "60"], {"max_rows": 60}),
     (["--seed", "7"], {"rng": 7}),
 ]
@@ -292,7 +292,7 @@ BAD = [
     (["direction", "t.csv", "dose", "-1"], "No such option"),
     (["direction", "t.csv", "dose", "dose"], "both dose and dose are column 'dose'; give two columns"),
     (["direction", "t.csv", "0", "dose"], "both 0 and dose are column 'dose'; give two columns"),
-    (["direction", "t.csv", "dose", "town"], "town is not numeric (it holds 'a')"),
+    (["direction", "t.csv", "dose", "town"], "town is not numeric (row 0 holds 'a')"),
     (["direction", "few.csv", "a", "b"], "2 pairs of a and b are too few; at least 20 are needed"),
     (["direction", "ragged.csv", "a", "b"], "ragged.csv, line 3: 1 fields, but there are 2 columns"),
     (["direction", "word.txt", "0", "1"], "word.txt, line 2: 'x' is not a number"),

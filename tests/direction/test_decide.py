@@ -67,7 +67,8 @@ def test_independent_variables_are_named_as_such_where_both_ways_pass():
     assert arrow == "?"
     assert reason == "a and b may well be independent (p = 0.4)"
     assert "normal noise" in decided((0.5, 0.6), related=0.05)[1]
-    assert decided((0.5, 0.01), related=0.4)[0] == "->"
+    assert decided((0.5, 0.01), related=0.4)[0] == "?"
+    assert decided((0.5, 0.01), related=0.01)[0] == "->"
 
 
 KNOWN: list[tuple[tuple[float, float], tuple[float, float], str, str]] = [

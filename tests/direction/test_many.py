@@ -40,11 +40,10 @@ def test_every_pair_has_the_answer_it_has_alone():
     frame = table()
     found = directions(frame, rng=3, correction="none", **QUICK)
     pairs = list(itertools.combinations("abcd", 2))
-    seeds = np.random.default_rng(3).integers(2**31, size=6).tolist()  # one a pair, drawn before the work
     assert list(zip(found.table["x"], found.table["y"], strict=True)) == pairs
     assert len(found) == 6
-    for (x, y), seed, row in zip(pairs, seeds, found.table.to_dict("records"), strict=True):
-        alone = direction(frame[x], frame[y], names=(x, y), rng=seed, **QUICK)
+    for (x, y), row in zip(pairs, found.table.to_dict("records"), strict=True):
+        alone = direction(frame[x], frame[y], names=(x, y), rng=3, **QUICK)
         assert (row["arrow"], row["reason"]) == (alone.arrow, alone.reason)
         assert (row["p_forward"], row["p_backward"]) == (row["q_forward"], row["q_backward"])
         assert row["p_forward"] == alone.forward.pvalue
@@ -232,3 +231,17 @@ BAD: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
 def test_bad_input_is_refused_in_one_sentence(frame: Any, given: dict[str, Any], kind: type[Exception], said: str):
     with pytest.raises(kind, match=said):
         directions(frame, **given | {"regressor": LinearRegression()})
+
+
+def test_by_default_there_are_as_many_permutations_as_holm_needs(monkeypatch: pytest.MonkeyPatch):
+    drawn = []
+
+    def none_of_it(*_: Any, n_permutations: int, **__: Any) -> None:
+        drawn.append(n_permutations)
+        raise InputError("not tried")
+
+    monkeypatch.setattr("dueto.direction.many.direction", none_of_it)
+    for columns, options in ((3, {}), (9, {}), (9, {"correction": "bh"}), (40, {}), (9, {"n_permutations": 99})):
+        with pytest.raises(InputError, match="not tried"):
+            directions(np.random.default_rng(0).normal(size=(30, columns)), **options)
+    assert list(dict.fromkeys(drawn)) == [999, 1439, 9999, 99]

@@ -32,7 +32,7 @@ pair_options = options(
     click.option(
         "--measure", default="smi", show_default=True, help="Of the tests: smi, lsmi, lsmi-refit, hsic or dcor."
     ),
-    click.option("--permutations", type=int, default=999, show_default=True, metavar="N", help="Drawn for each test."),
+    click.option("--permutations", type=int, metavar="N", help="Drawn for each test: 999, more for many pairs."),
     click.option("--reject", type=float, default=0.05, show_default=True, help="Reject a way where p is at most this."),
     click.option("--accept", type=float, default=0.05, show_default=True, help="Accept a way where p is above this."),
     click.option("--drop-missing", is_flag=True, help="Leave out rows where a column of the pair is missing."),
@@ -107,7 +107,8 @@ def table_of(data: Path) -> pd.DataFrame:
 
     with console.working(f"reading {data.name}"):
         table = read_table(data)
-    if all(map(is_number, table.columns)):
+    table.columns = [str(name) for name in table.columns]
+    if ".parquet" not in data.suffixes and all(map(is_number, table.columns)):
         console.note(
             f"the first line of {data.name} is taken for names ({some(table.columns)}); if it holds values, put a line "
             "of names above it"
@@ -133,9 +134,10 @@ def column(table: pd.DataFrame, name: str, data: Path) -> str:
     raise InputError(f"there is no column {name!r} in {data.name}; {hint}")
 
 
-def asked(*, permutations: int, drop_missing: bool, seed: int, **given: Any) -> dict[str, Any]:
+def asked(*, permutations: int | None, drop_missing: bool, seed: int, **given: Any) -> dict[str, Any]:
     """What the library calls what was asked for."""
-    return {"n_permutations": permutations, "missing": "drop" if drop_missing else "refuse", "rng": seed, **given}
+    some_of = {} if permutations is None else {"n_permutations": permutations}
+    return {**some_of, "missing": "drop" if drop_missing else "refuse", "rng": seed, **given}
 
 
 def in_options(text: str) -> str:

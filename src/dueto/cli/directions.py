@@ -89,8 +89,10 @@ def directions(
         console.say(str(found))
     note_drawn(int(found.table["n"].max()), len(table), given["max_rows"])
     _notes(found)
+    from dueto.direction.many import MOST
+
     if correction == "holm" and not given["fast"] and not given["known_related"]:
-        _note_few(2 * int((found.table["n"] > 0).sum()), given["permutations"], given["reject"])
+        _note_few(2 * int((found.table["n"] > 0).sum()), given["permutations"] or MOST, given["reject"])
     if out is not None:
         with whole(out) as part:
             found.table.to_csv(part, index=False)

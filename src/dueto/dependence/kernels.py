@@ -116,7 +116,8 @@ def cholesky(
     ----------
     .. [1] Fine and Scheinberg, "Efficient SVM training using low-rank kernel representations", JMLR 2 (2001).
     """
-    n = len(z)
+    rows = np.lexsort(z.T[::-1])  # among equals the pivot is the first of these: it must not tell of the pairing
+    z, n = z[rows], len(z)
     limit = n if rank is None else min(rank, n)
     G = np.empty((min(limit, 32), n))
     left, k = np.ones(n), 0
@@ -128,4 +129,6 @@ def cholesky(
         G[k] = column / np.sqrt(left[pivot])
         left = np.maximum(left - G[k] ** 2, 0)
         k += 1
-    return np.ascontiguousarray(G[:k].T)
+    found = np.empty((n, k))
+    found[rows] = G[:k].T
+    return found

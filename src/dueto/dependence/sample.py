@@ -12,7 +12,7 @@ from dueto.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LEAST", "Missing", "as_columns", "order", "paired", "settled"]
+__all__ = ["LEAST", "Missing", "as_columns", "order", "paired", "refuse_constant", "settled"]
 
 LEAST = 20  # points that a statement about dependence must have
 Missing = Literal["refuse", "drop"]
@@ -40,13 +40,22 @@ def as_columns(values: Any, name: str) -> NDArray[np.float64]:
                 raise TypeError
             found = np.array([_number(v) for v in found.flat]).reshape(found.shape)
         except (TypeError, ValueError):
-            sample = found.flat[0] if found.size else ""
+            row, value = next(((i, v) for i, v in enumerate(found.ravel()) if not _is_number(v)), (0, ""))
             raise InputError(
-                f"{name} is not numeric (it holds {str(sample)!r}); give numbers, or encode its categories first"
+                f"{name} is not numeric (row {row // max(1, found[:1].size)} holds {str(value)!r}); give numbers, or "
+                "encode its categories first"
             ) from None
     with np.errstate(over="ignore"):
         found = found.astype(np.float64)
     return found if found.ndim == 2 else found[:, None]
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        _number(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _number(value: Any) -> float:
@@ -85,6 +94,12 @@ def paired(
     """
     if missing not in ("refuse", "drop"):
         raise InputError(f"missing must be 'refuse' or 'drop', got {missing!r}")
+    indexes = [values.index for values in (x, y) if hasattr(values, "index") and hasattr(values, "reindex")]
+    if len(indexes) == 2 and len(indexes[0]) == len(indexes[1]) and not indexes[0].equals(indexes[1]):
+        raise InputError(
+            f"{names[0]} and {names[1]} have different indexes; bring them into one order (x, y = x.align(y, "
+            "join='inner')), or give x.to_numpy() and y.to_numpy() if row i of the one belongs to row i of the other"
+        )
     samples = tuple(as_columns(values, name) for values, name in zip((x, y), names, strict=True))
     if len(samples[0]) != len(samples[1]):
         raise InputError(
@@ -104,9 +119,20 @@ def paired(
     if len(left) < least:
         raise InputError(f"{len(left)} pairs of {names[0]} and {names[1]} are too few; at least {least} are needed")
     for name, values in zip(names, (left, right), strict=True):
-        if (values == values[0]).all(axis=0).any():
-            raise InputError(f"{name} is constant, so nothing can depend on it; choose a column that varies")
+        refuse_constant(values, name)
     return left, right
+
+
+def refuse_constant(values: NDArray[np.float64], name: str, where: str = "") -> None:
+    """Refuse a sample with a column of one value.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    if (values == values[0]).all(axis=0).any():
+        raise InputError(f"{name} is constant{where}, so nothing can depend on it; choose a column that varies")
 
 
 def order(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -30,9 +30,10 @@ class SMI:
         Widths σ of the Gaussian kernels, in standard deviations; of d columns, times √d, as their distances are.
     ridge : float, optional
         λ, which keeps the estimated density ratio smooth.
-    scores : bool, optional
-        Whether each column is first replaced by its normal scores. SMI itself does not change under monotone
-        transformations; its estimate is then robust against outliers, and tied values share one score.
+    scores : bool or "x", optional
+        Whether each column (or each of x alone) is first replaced by its normal scores. SMI itself does not change
+        under monotone transformations; its estimate is then robust against outliers, and tied values share one score.
+        A residual wants "x": where y is discrete, scores would tell apart residuals that differ by hardly anything.
 
     Notes
     -----
@@ -58,7 +59,7 @@ class SMI:
 
     widths: tuple[float, ...] = (0.3, 0.6, 1.2)
     ridge: float = 1e-2
-    scores: bool = True
+    scores: bool | Literal["x"] = True
 
     def __post_init__(self) -> None:
         positive("widths", self.widths)
@@ -71,8 +72,8 @@ class SMI:
 
     def prepare(self, x: NDArray[np.float64], y: NDArray[np.float64], *, rng: np.random.Generator) -> Products:
         """For each width, S as a function of the permutation."""
-        read = normal_scores if self.scores else standardised
-        x, y = read(x), read(y)
+        x = normal_scores(x) if self.scores else standardised(x)
+        y = normal_scores(y) if self.scores is True else standardised(y)
         scales = []
         for width in self.widths:
             (A, d), (C, e) = (features(z, width, rng=rng) for z in (x, y))

@@ -24,7 +24,8 @@ class Bounds:
     def __post_init__(self) -> None:
         if not 0 < self.reject <= self.accept < 1:
             raise InputError(
-                f"reject and accept must be levels with 0 < reject <= accept < 1, got {self.reject} and {self.accept}"
+                f"reject and accept must be levels with 0 < reject <= accept < 1, got {self.reject} and {self.accept}; "
+                "give both"
             )
 
 
@@ -50,6 +51,8 @@ class Evidence:
         Whether each is a linear function of the other, to rounding.
     few : tuple of (str, int)
         Variables with few different values, and how many.
+    least : float
+        The smallest p-value that the permutations can give.
     """
 
     names: tuple[str, str]
@@ -60,6 +63,7 @@ class Evidence:
     corrected: tuple[float, float] | None = None
     linear: bool = False
     few: tuple[tuple[str, int], ...] = ()
+    least: float = 0.0
 
     def way(self, k: int) -> str:
         """The k-th way in words."""
@@ -88,6 +92,8 @@ def decide(found: Evidence, bounds: Bounds, *, known_related: bool = False) -> t
 def _by_tests(found: Evidence, bounds: Bounds) -> tuple[Arrow, str]:
     """The arrow where one way is accepted and the other rejected; else `?`."""
     assert found.p is not None
+    if found.related is not None and found.related > bounds.reject:
+        return "?", f"{found.names[0]} and {found.names[1]} may well be independent (p = {found.related:.3g})"
     rejected = [p <= bounds.reject for p in found.corrected or found.p]
     accepted = [p > bounds.accept for p in found.p]
     for k, arrow in enumerate(ARROWS):
@@ -95,12 +101,10 @@ def _by_tests(found: Evidence, bounds: Bounds) -> tuple[Arrow, str]:
             return arrow, f"only {found.way(k)} leaves a residual that is independent of the input ({found.both})"
     if all(rejected):
         return "?", (
-            f"neither way leaves an independent residual ({found.both}): perhaps a hidden common cause, or noise that "
-            "is not additive"
+            f"neither way leaves an independent residual ({found.both}): perhaps a hidden common cause, noise that is "
+            "not additive, or hardly any noise"
         )
     if all(accepted):
-        if found.related is not None and found.related > bounds.reject:
-            return "?", f"{found.names[0]} and {found.names[1]} may well be independent (p = {found.related:.3g})"
         return "?", (
             f"both ways leave an independent residual ({found.both}): perhaps a linear relation with normal noise, or "
             "too few data to tell"
@@ -111,7 +115,7 @@ def _by_tests(found: Evidence, bounds: Bounds) -> tuple[Arrow, str]:
 def _by_larger_p(found: Evidence) -> tuple[Arrow, str]:
     """The way with the larger p-value, for variables of which one is known to cause the other."""
     assert found.p is not None
-    if max(found.p) <= CERTAIN:
+    if max(found.p) <= max(CERTAIN, found.least):
         return "?", f"both ways are far from an independent residual ({found.both}), so neither can be preferred"
     if found.p[0] == found.p[1]:
         arrow, reason = _by_smi(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Directions", "directions"]
 
+MOST = 9999
 COLUMNS = (
     *("arrow", "reason", "p_forward", "p_backward", "q_forward", "q_backward"),
     *("p_related", "smi_forward", "smi_backward", "n"),
@@ -93,6 +95,7 @@ def directions(
     *,
     columns: Sequence[Any] | None = None,
     correction: Literal["holm", "bh", "none"] = "holm",
+    n_permutations: int | None = None,
     reject: float = 0.05,
     accept: float = 0.05,
     known_related: bool = False,
@@ -111,8 +114,10 @@ def directions(
         Which columns to try; all must be numbers then.
     correction : "holm", "bh" or "none", optional
         How p-values are made larger before they reject, for the two tests of every pair are many tests: see
-        `dueto.inference.adjusted`. Accepting always takes the p-value as it is. With many pairs, let `n_permutations`
-        be large: Holm's rule cannot reject anything unless 1 / (n_permutations + 1) <= reject / (2 pairs).
+        `dueto.inference.adjusted`. Accepting always takes the p-value as it is.
+    n_permutations : int, optional
+        Of each test: by default 999, or as many more as Holm's rule needs to reject anything, 2 pairs / reject, up to
+        9,999.
     reject, accept, known_related
         As for `direction`.
     n_jobs : int, optional
@@ -120,9 +125,9 @@ def directions(
     progress : callable, optional
         Called with the pairs done and the pairs in all.
     rng : Generator or int, optional
-        Whatever is drawn; each pair has a generator of its own.
+        Whatever is drawn. With a seed, each pair has the p-values that `direction` with that seed gives it.
     **options
-        What else `direction` takes: `fast`, `missing`, `n_permutations`, `measure`, `regressor` ...
+        What else `direction` takes: `fast`, `missing`, `measure`, `regressor` ...
 
     Returns
     -------
@@ -152,15 +157,17 @@ def directions(
     bounds = Bounds(reject, accept)
     adjusted([], method=correction)  # refused before the work, as are other options that are not possible
     measure_named(options.get("measure", "smi"))
-    for name in {"n_permutations", "stop_after", "max_rows"} & {k for k, v in options.items() if v is not None}:
+    for name in {"stop_after", "max_rows"} & {k for k, v in options.items() if v is not None}:
         whole(name, options[name])
     values, left_out = _numeric(frame, columns)
     pairs = list(itertools.combinations(values, 2))
-    seeds = generator(rng).integers(2**31, size=len(pairs)).tolist()
-    tasks = (
-        delayed(_tried)(values[a], values[b], (str(a), str(b)), options | {"rng": seed})
-        for (a, b), seed in zip(pairs, seeds, strict=True)
-    )
+    if n_permutations is None:
+        needed = math.ceil(2 * len(pairs) / reject) - 1 if correction == "holm" else 0
+        n_permutations = min(max(999, needed), MOST)
+    whole("n_permutations", n_permutations)
+    seed = int(generator(rng).integers(2**31)) if isinstance(rng, np.random.Generator) else rng
+    options |= {"n_permutations": n_permutations, "reject": reject, "accept": accept, "rng": seed}
+    tasks = (delayed(_tried)(values[a], values[b], (str(a), str(b)), options) for a, b in pairs)
     found: list[Evidence | InputError] = []
     for one in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
         found.append(one)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from dueto.dependence import SMI, measure_named, paired
 from dueto.dependence.kernels import standardised
 from dueto.dependence.options import whole
-from dueto.dependence.sample import LEAST, order, settled
+from dueto.dependence.sample import LEAST, order, refuse_constant, settled
 from dueto.direction.base import Direction
 from dueto.direction.decide import Bounds, Evidence, decide
 from dueto.errors import InputError
@@ -34,7 +35,8 @@ __all__ = ["direction"]
 
 MAX_ROWS = 20_000
 FEW = 10  # different values up to which a column is likely one of codes
-SCORE = SMI()
+RESIDUAL = SMI(scores="x")  # "smi" of a residual
+LARGEST = 1e150  # of larger numbers, squares would overflow
 
 
 def direction(
@@ -69,7 +71,7 @@ def direction(
     regressor : scikit-learn regressor, optional
         Fitted to either way: `LSIR()` by default, `HSICR()`, or any other.
     measure, n_permutations, stop_after, missing
-        Of the tests: as for `independence_test`.
+        Of the tests: as for `independence_test`. "smi" takes the normal scores of the input, and the residual as it is.
     reject, accept : float, optional
         δ1 and δ2: a way is rejected where its p-value is at most δ1, accepted where it is above δ2 >= δ1.
     known_related : bool, optional
@@ -102,6 +104,9 @@ def direction(
     Splitting does not repair it: on the half that is tested, what the regression missed looks like dependence, and
     true directions are rejected too often.
 
+    `LSIR` draws centres and folds, so another `rng` is another fit: where a p-value lies near a level, the verdict can
+    change with it. Try a few before you rely on one.
+
     What no such method can tell: linear relations with normal noise (both ways fit), hidden common causes (often
     neither way fits), and noise that is not additive.
 
@@ -124,10 +129,17 @@ def direction(
     bounds, chosen = Bounds(reject, accept), measure_named(measure)
     whole("max_rows", max_rows, LEAST)
     whole("n_permutations", n_permutations)
+    if not fast and not known_related and (n_permutations + 1) * reject < 1:
+        raise InputError(
+            f"{n_permutations} permutations give no p-value below {1 / (n_permutations + 1):.2g}, so nothing can be "
+            f"rejected at {reject:g}; use n_permutations={math.ceil(1 / reject) - 1} or more"
+        )
     columns = paired(x, y, names=names, missing=missing)
     for name, column in zip(names, columns, strict=True):
         if column.shape[1] > 1:
             raise InputError(f"{name} has {column.shape[1]} columns; a direction is between two single ones")
+        if np.abs(column).max() > LARGEST:
+            raise InputError(f"{name} has values beyond {LARGEST:g}, too large to compute with; use another unit")
     # What is drawn depends neither on which column is called x nor on the order of the rows.
     first, second = min((columns, columns[::-1]), key=_rank)
     rows = order(first, second)
@@ -137,9 +149,12 @@ def direction(
     kept = tuple(column[np.sort(rows), 0] for column in columns)
     first, second = first[rows], second[rows]
     columns = columns[0][rows], columns[1][rows]
-    test = None if fast else partial(_tested, chosen, seed, n_permutations=n_permutations, stop_after=stop_after)
+    for name, column in zip(names, columns, strict=True):
+        refuse_constant(column, name, f" in the {max_rows:,} rows drawn")
+    options: dict[str, Any] = {"n_permutations": n_permutations, "stop_after": stop_after}
+    test = None if fast else partial(_tested, RESIDUAL if measure == "smi" else chosen, seed, **options)
     with threadpool_limits(1, user_api="blas"):  # on matrices this small, threads only wait for each other
-        related = test(first, second) if test else None
+        related = None if fast else _tested(chosen, seed, first, second, **options)
         ways = [_way(*pair, regressor, test, seed, split=split) for pair in (columns, columns[::-1])]
     forward, backward = ways
     counts = {name: len(np.unique(column)) for name, column in zip(names, columns, strict=True)}
@@ -148,6 +163,7 @@ def direction(
         n=len(columns[0]),
         smi=(forward.smi, backward.smi),
         p=(forward.test.pvalue, backward.test.pvalue) if forward.test and backward.test else None,
+        least=1 / (n_permutations + 1),
         related=related.pvalue if related else None,
         linear=_linear(*columns),
         few=tuple((name, k) for name, k in counts.items() if k <= FEW),
@@ -188,14 +204,21 @@ def _way(
 
     in_order = order(cause, effect)
     cause, effect = cause[in_order], effect[in_order]
+    if regressor is not None and (isinstance(regressor, type) or not hasattr(regressor, "fit")):
+        raise TypeError(f"regressor must be a scikit-learn regressor, such as LSIR(), got {regressor!r}")
     fit = LSIR() if regressor is None else clone(regressor)
     free = {name: seed for name, v in fit.get_params().items() if name.endswith("random_state") and v is None}
     fit.set_params(**free)  # those of a pipeline's steps, too
     rows = np.random.default_rng(seed).permutation(len(cause))
     fitted, left = (rows[: len(rows) // 2], rows[len(rows) // 2 :]) if split else (rows, rows)
     fit.fit(cause[fitted], effect[fitted, 0])
-    cause, residual = cause[left], effect[left] - fit.predict(cause[left])[:, None]
-    smi = SCORE.estimate(cause, residual, rng=np.random.default_rng(seed))
+    for part in (fitted, left) if split else ():
+        refuse_constant(np.hstack([cause, effect])[part], "one of the two", " in one half of the rows")
+    predicted = np.asarray(fit.predict(cause[left]), dtype=float).reshape(-1, 1)
+    if not np.isfinite(predicted).all():
+        raise InputError(f"{fit!r} predicts what is no number; use another regressor")
+    cause, residual = cause[left], effect[left] - predicted
+    smi = RESIDUAL.estimate(cause, residual, rng=np.random.default_rng(seed))
     return _Way(fit, smi, test and test(cause, residual))
 
 
@@ -212,5 +235,6 @@ def _rank(pair: tuple[NDArray[np.float64], NDArray[np.float64]]) -> list[list[fl
 
 def _linear(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
     """Whether y = a + bx, to rounding."""
-    x, y = standardised(x), standardised(y)
-    return float(np.abs(y - np.sign(x[:, 0] @ y[:, 0]) * x).max()) < 1e-6
+    x, y = standardised(x)[:, 0], standardised(y)[:, 0]
+    y = y * np.sign(x @ y)
+    return bool(np.abs(y - x).max() < 1e-6 and (np.diff(y[np.argsort(x, kind="stable")]) > -1e-9).all())

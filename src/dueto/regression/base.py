@@ -136,16 +136,17 @@ class DependenceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         chosen = replace(self._settings(Z, rng), **{name: v for name, v in given.items() if v is not None})
         centres = Z[: chosen.n_centres]
         scores = np.zeros((len(chosen.widths), len(chosen.penalties)))
-        if scores.size > 1 and len(y) >= 2 * chosen.folds:
-            fold = np.arange(min(len(y), SELECT_ROWS)) % chosen.folds
-            for k in range(chosen.folds):
+        folds = min(chosen.folds, len(y) // 2)
+        if scores.size > 1 and folds > 1:
+            fold = np.arange(min(len(y), SELECT_ROWS)) % folds
+            for k in range(folds):
                 fit, rest = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
                 problem, judge = (self._problem(Z[part], y[part], chosen.max_iter, rng) for part in (fit, rest))
                 for i, width in enumerate(chosen.widths):
                     basis, elsewhere = Basis(Z[fit], centres, width), gauss(Z[rest], centres, width)
                     for j, penalty in enumerate(chosen.penalties):
                         residual = y[rest] - elsewhere @ problem.fit(basis, penalty).beta
-                        scores[i, j] += judge.judge(residual) / chosen.folds
+                        scores[i, j] += judge.judge(residual) / folds
         best = np.unravel_index(int(np.argmin(scores)), scores.shape)
         basis = Basis(Z, centres, chosen.widths[best[0]])
         found = self._problem(Z, y, chosen.max_iter, rng).fit(basis, chosen.penalties[best[1]])
@@ -170,6 +171,8 @@ def minimise(basis: Basis, y: NDArray[np.float64], objective: Objective, penalty
         found, g = objective(y - basis.values(w))
         return found + 0.5 * float(weight @ (w * w)), weight * w - basis.back(g)
 
+    if not len(basis.s):  # no row is near a centre
+        return Found(basis, penalty, np.zeros(len(basis.centres)), [objective(y)[0]], 1, True)
     start = basis.ridge(y)
     curve = [value(start)[0]]
 
