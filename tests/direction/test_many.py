@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -240,7 +241,7 @@ def test_by_default_there_are_as_many_permutations_as_holm_needs(monkeypatch: py
         drawn.append(n_permutations)
         raise InputError("not tried")
 
-    monkeypatch.setattr("dueto.direction.many.direction", none_of_it)
+    monkeypatch.setattr(sys.modules[directions.__module__], "direction", none_of_it)
     for columns, options in ((3, {}), (9, {}), (9, {"correction": "bh"}), (40, {}), (9, {"n_permutations": 99})):
         with pytest.raises(InputError, match="not tried"):
             directions(np.random.default_rng(0).normal(size=(30, columns)), **options)

@@ -222,12 +222,6 @@ def test_of_many_rows_some_choose_and_some_fit(monkeypatch: pytest.MonkeyPatch):
         assert np.mean(y - fit.predict(X)) == pytest.approx(0, abs=1e-12)  # over all rows
 
 
-def test_folds_that_the_rows_do_not_fill_leave_the_first_width():
-    X, y, _ = additive("cubic", 0, n=20)
-    assert LSIR(folds=11, widths=(0.9, 0.5)).fit(X, y).width_ == 0.9
-    assert (LSIR(folds=10, widths=(0.9, 0.5)).fit(X, y).cv_scores_ != 0).all()
-
-
 @pytest.mark.parametrize("name", ["sine", "corner", "step"])
 def test_the_papers_method_lowers_its_objective_with_every_step(name: str):
     for seed in range(2):
@@ -289,3 +283,17 @@ def test_an_unknown_method_is_refused():
     X, y, _ = additive("cubic", 0, n=20)
     with pytest.raises(InputError, match="one of 'multi-scale', 'paper', got 'fast'"):
         LSIR(method="fast").fit(X, y)
+
+
+def test_more_folds_than_the_rows_allow_are_as_many_as_they_allow():
+    x = np.random.default_rng(0).normal(size=(30, 1))
+    fits = [LSIR(folds=folds, random_state=0).fit(x, x[:, 0] ** 2) for folds in (15, 101)]
+    assert fits[0].cv_scores_.any()
+    np.testing.assert_array_equal(*(fit.cv_scores_ for fit in fits))
+
+
+def test_a_fold_far_from_every_centre_is_fitted_by_its_mean():
+    x = np.random.default_rng(0).normal(size=(6, 1)) * 100
+    for regressor in (LSIR, HSICR):
+        found = regressor(n_centres=1, widths=(0.001, 0.002), random_state=0).fit(x, x[:, 0])
+        assert np.isfinite(found.predict(x)).all()

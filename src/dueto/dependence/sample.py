@@ -63,7 +63,7 @@ def _number(value: Any) -> float:
 
     if value is None or value is NA:
         return np.nan
-    if isinstance(value, str | bytes):
+    if isinstance(value, str | bytes | complex):
         raise TypeError
     try:
         return float(value)
