@@ -14,10 +14,12 @@ from bench.causal.runs import resumed
 from bench.tables import machine, options, write
 
 from dueto.datasets import simulate
+from dueto.dependence import SMI
 from dueto.inference import independence_test
 from dueto.regression import LSIR
 
 LEVELS = (0.01, 0.05, 0.10)
+RESIDUAL = {"smi-x": SMI(scores="x")}  # what `direction` tests residuals by
 LAWS = ("normal", "uniform", "exponential", "three-valued")
 
 
@@ -36,7 +38,7 @@ def level(measure: str, n: int, seed: int, n_permutations: int) -> dict[str, Any
     rng = np.random.default_rng(seed)
     x, y = (draw(LAWS[rng.integers(len(LAWS))], n, rng) for _ in range(2))
     start = time.process_time()
-    p = independence_test(x, y, measure=measure, n_permutations=n_permutations, rng=rng).pvalue
+    p = independence_test(x, y, measure=RESIDUAL.get(measure, measure), n_permutations=n_permutations, rng=rng).pvalue
     return {"p": p, "seconds": time.process_time() - start}
 
 
@@ -46,7 +48,9 @@ def power(measure: str, n: int, seed: int, n_permutations: int) -> dict[str, Any
     found = {}
     for way, cause, effect in (("forward", pair.x, pair.y), ("backward", pair.y, pair.x)):
         residual = effect - LSIR(random_state=seed).fit(cause[:, None], effect).predict(cause[:, None])
-        test = independence_test(cause, residual, measure=measure, n_permutations=n_permutations, rng=seed)
+        test = independence_test(
+            cause, residual, measure=RESIDUAL.get(measure, measure), n_permutations=n_permutations, rng=seed
+        )
         found[way] = test.pvalue
     return found
 
@@ -57,7 +61,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--power-runs", type=int, default=200)
     parser.add_argument("--permutations", type=int, default=199)
-    parser.add_argument("--measures", nargs="+", default=["smi", "hsic", "dcor", "lsmi"])
+    parser.add_argument("--measures", nargs="+", default=["smi", "smi-x", "hsic", "dcor", "lsmi"])
     parser.add_argument("--sizes", nargs="+", type=int, default=[100, 300])
     parser.add_argument("--n-jobs", type=int, default=2)
     given = parser.parse_args()

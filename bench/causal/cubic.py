@@ -18,9 +18,9 @@ from dueto.inference import independence_test
 from dueto.regression import HSICR, LSIR
 
 METHODS = {
-    "default": (lambda seed: LSIR(random_state=seed), "smi", SMI()),
+    "default": (lambda seed: LSIR(random_state=seed), SMI(scores="x"), SMI(scores="x")),  # what `direction` takes
     "paper": (lambda seed: LSIR(method="paper", random_state=seed), "lsmi", LSMI()),
-    "hsicr": (lambda seed: HSICR(random_state=seed), "hsic", SMI()),
+    "hsicr": (lambda seed: HSICR(random_state=seed), "hsic", SMI(scores="x")),
 }
 PAPER = {
     "forward accepted, of 1000": 992,
