@@ -17,6 +17,7 @@ from dueto.domain import distinct_rows
 from dueto.errors import InputError, some
 from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support, shown
 from dueto.models import as_model
+from dueto.options import whole
 from dueto.plaf import Expr, Together, parse_constraints
 from dueto.rules import Oracle, finder_named
 from dueto.seeds import generator
@@ -174,10 +175,7 @@ class Explainer:
         return label, score, self.query(x)
 
     def _ask(self, query: Query, k: int, rng: np.random.Generator) -> Answer:
-        if isinstance(k, bool) or not isinstance(k, int | np.integer):
-            raise TypeError(f"k must be a whole number, got {k!r}")
-        if k < 1:
-            raise InputError(f"k, the most counterfactuals returned, must be at least 1, got {k}")
+        whole("k", k, what="the most counterfactuals returned")
         if refusal := self.method.refuses(query):
             raise InputError(f"the method {self.method.name!r} cannot answer this: {refusal}; use 'auto'")
         return self.method.find(query, k=k, nearest=True, rng=rng)

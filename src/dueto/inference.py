@@ -9,9 +9,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from dueto.dependence import measure_named, paired
-from dueto.dependence.options import whole
 from dueto.dependence.sample import order, settled
 from dueto.errors import InputError, some
+from dueto.options import whole
 from dueto.seeds import generator
 
 if TYPE_CHECKING:

@@ -185,13 +185,13 @@ def test_unknown_family_is_refused_with_the_names_there_are(family: Any) -> None
         simulate(family, 100)
 
 
-@pytest.mark.parametrize("n", [1, 0, -5, True, np.int64(1)])
+@pytest.mark.parametrize("n", [1, 0, -5, np.int64(1)])
 def test_fewer_than_two_rows_are_refused(n: Any) -> None:
     with pytest.raises(InputError, match=r"n, the number of rows, must be at least 2, got"):
         simulate("cubic", n)
 
 
-@pytest.mark.parametrize("n", [100.0, "100", None])
+@pytest.mark.parametrize("n", [100.0, "100", None, True])
 def test_n_that_is_no_whole_number_is_a_type_error(n: Any) -> None:
     with pytest.raises(TypeError, match="n must be a whole number, got"):
         simulate("cubic", n)

@@ -8,6 +8,7 @@ import numpy as np
 
 from dueto.datasets.pairs import Pair
 from dueto.errors import InputError, some
+from dueto.options import whole
 from dueto.seeds import generator
 
 if TYPE_CHECKING:
@@ -77,10 +78,7 @@ def simulate(family: str, n: int, *, rng: np.random.Generator | int | None = Non
     """
     if family not in FAMILIES:
         raise InputError(f"no family is called {family!r}; there are {some(FAMILIES)}")
-    if not isinstance(n, int | np.integer):
-        raise TypeError(f"n must be a whole number, got {n!r}")
-    if n < 2:
-        raise InputError(f"n, the number of rows, must be at least 2, got {n}")
+    whole("n", n, 2, what="the number of rows")
     if not 0 <= noise < np.inf:
         raise InputError(f"noise must be a number from 0, got {noise}")
     draw, truth = FAMILIES[family]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Measure", "Statistic", "batches"]
+__all__ = ["Measure", "Statistic", "batches", "observed"]
 
 ROOM = 1 << 22  # numbers held at once while permutations are evaluated: 32 MiB
 
@@ -57,6 +58,11 @@ class Measure(Protocol):
     def prepare(self, x: NDArray[np.float64], y: NDArray[np.float64], *, rng: np.random.Generator) -> Statistic:
         """Factor once, to evaluate for many permutations."""
         ...
+
+
+def observed(statistic: Statistic, n: int) -> float:
+    """The statistic of n pairs as they are; of several scales, the mean."""
+    return float(statistic(np.arange(n)[None]).mean())
 
 
 def batches(permutations: NDArray[np.intp], numbers: int) -> Iterator[slice]:

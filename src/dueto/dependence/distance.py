@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dueto.dependence.base import observed
 from dueto.dependence.hsic import LARGEST, Matrices
 from dueto.errors import InputError
 
@@ -41,7 +42,7 @@ class DistanceCorrelation:
 
     def estimate(self, x: NDArray[np.float64], y: NDArray[np.float64], *, rng: np.random.Generator) -> float:
         """Squared distance correlation of the sample as it is."""
-        return float(self.prepare(x, y, rng=rng)(np.arange(len(x))[None])[0, 0])
+        return observed(self.prepare(x, y, rng=rng), len(x))
 
 
 def _centred(z: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from dueto.dependence.base import batches
+from dueto.dependence.base import batches, observed
 from dueto.dependence.kernels import cholesky, gauss, median_width, standardised
 from dueto.dependence.products import Products, Scale
 from dueto.errors import InputError
@@ -81,7 +81,7 @@ class HSIC:
 
     def estimate(self, x: NDArray[np.float64], y: NDArray[np.float64], *, rng: np.random.Generator) -> float:
         """HSIC of the sample as it is."""
-        return float(self.prepare(x, y, rng=rng)(np.arange(len(x))[None])[0, 0])
+        return observed(self.prepare(x, y, rng=rng), len(x))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ import numpy as np
 
 from dueto.dependence.base import batches
 from dueto.dependence.kernels import gauss, in_own_order, standardised
-from dueto.dependence.options import positive, whole
 from dueto.errors import InputError
+from dueto.options import positive, whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class LSMI:
         K of the cross-validation.
     refit : bool, optional
         Whether a prepared statistic does everything anew for each permutation, centres and cross-validation included,
-        as in the paper: some 60 times slower. Otherwise permutations stay within the folds, so that every fold's H
+        as in the paper: some 30 times slower. Otherwise permutations stay within the folds, so that every fold's H
         stays what it is, and only the choice of σ and λ is made anew: just as valid.
     standardise : bool, optional
         Whether columns are given mean 0 and standard deviation 1 first.

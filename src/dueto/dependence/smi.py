@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from dueto.dependence.base import observed
 from dueto.dependence.kernels import features, normal_scores, standardised
-from dueto.dependence.options import positive
 from dueto.dependence.products import Products, Scale
+from dueto.options import positive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,4 +83,4 @@ class SMI:
 
     def estimate(self, x: NDArray[np.float64], y: NDArray[np.float64], *, rng: np.random.Generator) -> float:
         """The mean of S over widths."""
-        return float(self.prepare(x, y, rng=rng)(np.arange(len(x))[None]).mean())
+        return observed(self.prepare(x, y, rng=rng), len(x))

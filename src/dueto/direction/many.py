@@ -11,11 +11,11 @@ import numpy as np
 
 from dueto import frames
 from dueto.dependence import measure_named
-from dueto.dependence.options import whole
 from dueto.direction.decide import Bounds, Evidence, decide
 from dueto.direction.one import direction
 from dueto.errors import InputError, some
 from dueto.inference import adjusted
+from dueto.options import whole
 from dueto.seeds import generator
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from threadpoolctl import threadpool_limits
 
 from dueto.dependence import SMI, measure_named, paired
 from dueto.dependence.kernels import standardised
-from dueto.dependence.options import whole
 from dueto.dependence.sample import LEAST, order, refuse_constant, settled
 from dueto.direction.base import Direction
 from dueto.direction.decide import Bounds, Evidence, decide
 from dueto.errors import InputError
 from dueto.inference import permutation_test
+from dueto.options import whole
 from dueto.regression import LSIR
 from dueto.seeds import generator
 

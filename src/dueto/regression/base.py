@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from dueto.dependence.kernels import gauss
-from dueto.dependence.options import positive, whole
+from dueto.options import positive, whole
 from dueto.regression.basis import Basis
 
 if TYPE_CHECKING:

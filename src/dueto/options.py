@@ -11,8 +11,8 @@ from dueto.errors import InputError
 __all__ = ["positive", "whole"]
 
 
-def whole(name: str, value: Any, least: int = 1) -> None:
-    """Refuse what is no whole number from `least` on.
+def whole(name: str, value: Any, least: int = 1, *, what: str = "") -> None:
+    """Refuse what is no whole number from `least` on; `what` says what it is the number of.
 
     Raises
     ------
@@ -22,7 +22,7 @@ def whole(name: str, value: Any, least: int = 1) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if value < least:
-        raise InputError(f"{name} must be at least {least}, got {value!r}")
+        raise InputError(f"{name}{what and f', {what},'} must be at least {least}, got {value}")
 
 
 def positive(name: str, values: Any) -> None:
