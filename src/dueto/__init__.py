@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dueto.rule import Component, Rule, Standing, Verdict
     from dueto.rules import GreedyRuleCF
     from dueto.space import FeatureSpace
+    from dueto.suggest import Suggestion, Suggestions, suggest_constraints
 
 __all__ = [
     "HSIC",
@@ -57,6 +58,8 @@ __all__ = [
     "Rule",
     "Standing",
     "Status",
+    "Suggestion",
+    "Suggestions",
     "Support",
     "TestResult",
     "Tree",
@@ -72,6 +75,7 @@ __all__ = [
     "load_model",
     "parse",
     "parse_constraints",
+    "suggest_constraints",
     "together",
     "x",
 ]
@@ -95,6 +99,7 @@ _ROOMS = {
     "rule": "Component Rule Standing Verdict",
     "rules": "GreedyRuleCF",
     "space": "FeatureSpace",
+    "suggest": "Suggestion Suggestions suggest_constraints",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 

@@ -19,7 +19,7 @@ from dueto.explanation import Change, Changes, Counterfactual, Explanation, Supp
 from dueto.models import as_model
 from dueto.options import whole
 from dueto.plaf import Expr, Together, parse_constraints
-from dueto.rules import Oracle, finder_named
+from dueto.rules import AutoRule, Oracle, finder_named
 from dueto.seeds import generator
 from dueto.space import FeatureSpace
 
@@ -51,10 +51,11 @@ class Explainer:
     threshold : float
         The desired outcome is a score above it; a tie is undesired.
     method : str or Finder
-        How the rule is found: "greedy".
+        How the rule is found: "auto" (the shortest, proved, where the model's structure allows; else greedy), "minimum",
+        "irredundant" or "greedy".
     counterfactual_method : str or Method
-        How counterfactuals are found: "auto" (exact where the model's structure or the size allows, else GeCo), "geco",
-        "leaf-boxes" or "exhaustive".
+        How counterfactuals are found: "auto" (exact where the model's structure or the size allows, else GeCo),
+        "branch-and-bound", "leaf-boxes", "exhaustive" or "geco".
     distance : Distance, optional
         What "near" means.
     """
@@ -68,7 +69,7 @@ class Explainer:
         constraints: Any = (),
         desired: Any = None,
         threshold: float = 0.5,
-        method: str | Finder = "greedy",
+        method: str | Finder = "auto",
         counterfactual_method: str | Method = "auto",
         distance: Distance | None = None,
     ) -> None:
@@ -143,10 +144,12 @@ class Explainer:
         answer = self._ask(query, k, for_changes)
         changes = self._changes(label, score, query, answer)
         query = replace(query, donors=np.vstack([query.donors, answer.X]))  # what changes show, the rule may not deny
-        rule = self.finder.find(Oracle(query, self.method, for_rule))
+        oracle = Oracle(query, self.method, for_rule)
+        finder = self.finder.suited(oracle) if isinstance(self.finder, AutoRule) else self.finder
+        rule = finder.find(oracle)
         spent = {"rows_scored": self.model.rows_scored - before, "seconds": time.perf_counter() - start}
         told = {field.name: getattr(changes, field.name) for field in fields(changes)} | spent
-        return Explanation(**told, rule=rule, support=self._support(rule), finder=self.finder.name)
+        return Explanation(**told, rule=rule, support=self._support(rule), finder=finder.name)
 
     def changes(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0, label: str | None = None) -> Changes:
         """Only what would change the decision; the same changes as `explain` gives."""
@@ -240,7 +243,7 @@ def explain(
     constraints: Any = (),
     desired: Any = None,
     threshold: float = 0.5,
-    method: str | Finder = "greedy",
+    method: str | Finder = "auto",
     counterfactual_method: str | Method = "auto",
     distance: Distance | None = None,
     k: int = 5,

@@ -221,7 +221,8 @@ class Explanation(Changes):
             claim = f"While {this} holds, no change that the constraints allow flips the decision"
         sure = "" if verdict.standing is Standing.PROVED else ", as far as could be found"
         listed = _listed("It is due to this:", [f"- {c}" for c in self.rule.conditions()])
-        return f"{listed}\n{_wrap(f'{claim}{sure} ({verdict}).')}"
+        least = f" {str(self.rule.least).capitalize()}." if self.rule.least else ""
+        return f"{listed}\n{_wrap(f'{claim}{sure} ({verdict}).{least}')}"
 
     def _scope(self) -> str:
         s = self.support
@@ -242,6 +243,7 @@ class Explanation(Changes):
             "rule": {
                 **self.rule.to_dict(),
                 "conditions": list(self.rule.conditions()),
+                "least": None if self.rule.least is None else vars(self.rule.least) | {"proved": self.rule.least.proved},
                 "verdict": {
                     "standing": verdict.standing.value,
                     "by": verdict.by,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from dueto.space import FeatureSpace
 
-__all__ = ["Component", "Components", "Rule", "Standing", "Verdict"]
+__all__ = ["Component", "Components", "Least", "Rule", "Standing", "Verdict"]
 
 Op = Literal["<=", ">=", "="]
 
@@ -84,6 +84,35 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Least:
+    """How short a rule that holds could be.
+
+    Parameters
+    ----------
+    counted : {"components", "conditions"}
+        What is counted: bounds, or conditions as a person reads them, where `a <= F <= b` is one. With weights, their sum.
+    length : float
+        The rule's own count.
+    at_least : float
+        Proved: no rule that holds counts less. If it equals `length`, no shorter rule holds.
+    """
+
+    counted: str
+    length: float
+    at_least: float
+
+    @property
+    def proved(self) -> bool:
+        """Whether the rule is proved to be shortest."""
+        return self.length <= self.at_least
+
+    def __str__(self) -> str:
+        if self.proved:
+            return "no shorter rule holds (proved)"
+        return f"a shorter rule, of {self.at_least:g} to {self.length - 1:g} {self.counted}, may hold"
+
+
+@dataclass(frozen=True)
 class Rule:
     """A conjunction of components, in the order of the features; iterate it for them, `len` is the cardinality.
 
@@ -98,6 +127,7 @@ class Rule:
 
     components: tuple[Component, ...]
     verdict: Verdict | None = field(default=None, compare=False)
+    least: Least | None = field(default=None, compare=False)
 
     def __iter__(self) -> Iterator[Component]:
         return iter(self.components)

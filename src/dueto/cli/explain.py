@@ -23,7 +23,7 @@ ANSWERED, NONE, BAD_INPUT, UNKNOWN = 0, 1, 2, 3
 
 
 @click.command(short_help="Why was a row refused, and what would change that?")
-@options(question, click.option("--method", default="greedy", show_default=True, help="How the rule is found."))
+@options(question, click.option("--method", default="auto", show_default=True, help="auto, minimum, irredundant or greedy."))
 @click.pass_context
 def explain(
     ctx: click.Context,

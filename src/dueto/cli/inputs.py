@@ -71,7 +71,10 @@ question = options(
     click.option("--desired", metavar="CLASS", help="Class of the desired outcome.  [default: the second of two]"),
     click.option("--threshold", type=float, default=0.5, show_default=True, help="Score that it must exceed."),
     click.option(
-        "--counterfactual-method", default="auto", show_default=True, help="auto, geco, leaf-boxes or exhaustive."
+        "--counterfactual-method",
+        default="auto",
+        show_default=True,
+        help="auto, branch-and-bound, leaf-boxes, exhaustive or geco.",
     ),
     click.option("--k", type=int, default=5, show_default=True, help="The most counterfactuals shown."),
     click.option(
@@ -128,7 +131,7 @@ def explainer_for(
     desired: str | None,
     threshold: float,
     counterfactual_method: str,
-    method: str = "greedy",
+    method: str = "auto",
     trust_pickle: bool,
     trust_type: Sequence[str],
     **given: Any,

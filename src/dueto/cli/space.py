@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dueto.cli import console
 from dueto.cli.inputs import FILE, as_json, data_and_space, data_options
+from dueto.cli.outputs import refuse_output, whole
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from dueto.feature import Feature
     from dueto.space import FeatureSpace
 
@@ -23,9 +23,18 @@ WIDE = 60  # characters shown of a list of labels
 @click.command(short_help="Which features, and which values, can be?")
 @click.argument("data", type=FILE)
 @click.option("--out", type=FILE, metavar="FILE", help="Write a file of declarations to start from (.toml or .json).")
+@click.option(
+    "--suggest-constraints",
+    "suggest",
+    type=FILE,
+    is_flag=False,
+    flag_value=Path("-"),
+    metavar="[FILE]",
+    help="Constraints that all rows keep, for you to judge: into a .plaf file; without one, or with -, shown.",
+)
 @data_options
 @as_json
-def space(*, data: Path, out: Path | None, as_json: bool, **given: Any) -> None:
+def space(*, data: Path, out: Path | None, suggest: Path | None, as_json: bool, **given: Any) -> None:
     """Show the features of DATA and the values they can take: those that occur, or those that --space declares.
 
     \b
@@ -33,22 +42,41 @@ def space(*, data: Path, out: Path | None, as_json: bool, **given: Any) -> None:
       dueto space data.csv
       dueto space data.csv --ignore outcome --out space.toml     to edit, then
       dueto explain model.skops data.csv --row 17 --space space.toml
+      dueto space data.csv --suggest-constraints laws.plaf       to edit, then
+      dueto explain model.skops data.csv --row 17 --plaf laws.plaf
 
-    "Every possible applicant" means every combination of these values. A file of declarations widens or narrows them.
+    "Every possible applicant" means every combination of these values. A file of declarations widens or narrows them;
+    constraints rule out combinations that cannot be.
 
     Exit codes: 0 shown, 2 usage or bad input.
     """
+    into = None if suggest is None or str(suggest) == "-" else suggest
+    if into is not None:
+        refuse_output(into, [".plaf"])
     frame, found, _ = data_and_space(data, **given)
+    suggestions = None
+    if suggest is not None:
+        with console.working("looking for constraints"):
+            from dueto.suggest import suggest_constraints
+
+            suggestions = suggest_constraints(frame, found)
     if out is not None:
         from dueto.cli.declarations import write_declarations
 
         write_declarations(out, found, frame, data=data.name)
+    if into is not None and suggestions is not None:
+        with whole(into) as part:
+            part.write_text(suggestions.to_plaf(), encoding="utf-8")
     if as_json:
-        console.say_json(_plain(found, len(frame)))
+        extra = {} if suggestions is None else {"suggestions": suggestions.to_dict()}
+        console.say_json({**_plain(found, len(frame)), **extra})
+    elif suggestions is not None and into is None:  # that alone, so that it can be sent into a file
+        console.say(suggestions.to_plaf().rstrip("\n"))
     else:
         console.say(_text(found, len(frame)))
-    if out is not None:
-        console.note(f"wrote {out}")
+    for path in (out, into):
+        if path is not None:
+            console.note(f"wrote {path}")
 
 
 def _plain(space: FeatureSpace, m: int) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dueto.counterfactuals.auto import Auto
-from dueto.counterfactuals.base import Answer, Method, Query, Status, build_query
+from dueto.counterfactuals.base import Answer, Judge, Method, Query, Status, build_query
+from dueto.counterfactuals.branch_and_bound import BranchAndBound
 from dueto.counterfactuals.exhaustive import Exhaustive
 from dueto.counterfactuals.geco import GeCo
 from dueto.counterfactuals.leaf_boxes import LeafBoxes
@@ -18,8 +19,10 @@ __all__ = [
     "METHODS",
     "Answer",
     "Auto",
+    "BranchAndBound",
     "Exhaustive",
     "GeCo",
+    "Judge",
     "LeafBoxes",
     "Method",
     "Query",
@@ -32,6 +35,7 @@ METHODS: dict[str, Callable[[], Method]] = {
     "auto": Auto,
     "geco": GeCo,
     "leaf-boxes": LeafBoxes,
+    "branch-and-bound": BranchAndBound,
     "exhaustive": Exhaustive,
 }
 

@@ -1,4 +1,4 @@
-"""The method that suits the query: exact where that is possible, else the search."""
+"""The method that suits the query: exact where the model's structure or the size allows, else the search."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dueto.counterfactuals.base import Status
+from dueto.counterfactuals.branch_and_bound import BranchAndBound
 from dueto.counterfactuals.exhaustive import Exhaustive
 from dueto.counterfactuals.geco import GeCo
 from dueto.counterfactuals.leaf_boxes import LeafBoxes
@@ -13,14 +14,14 @@ from dueto.counterfactuals.leaf_boxes import LeafBoxes
 if TYPE_CHECKING:
     import numpy as np
 
-    from dueto.counterfactuals.base import Answer, Method, Query
+    from dueto.counterfactuals.base import Answer, Judge, Method, Query
 
 __all__ = ["Auto"]
 
 
 @dataclass(frozen=True)
 class Auto:
-    """Leaf boxes for a tree; for other models GeCo finds, and every instance is tried where few are left.
+    """Leaf boxes for a tree, branch and bound for an ensemble; else GeCo finds, and every instance is tried where few are left.
 
     The answer's `by` says which it was. A rule shrinks the space, so the methods may differ from call to call: a search
     that finds nothing under a rule is followed by a proof wherever the rule leaves few enough instances.
@@ -35,7 +36,7 @@ class Auto:
         Proves what the search could not find, or finds the nearest.
     """
 
-    structured: tuple[Method, ...] = (LeafBoxes(),)
+    structured: tuple[Method, ...] = (LeafBoxes(), BranchAndBound())
     search: Method = field(default_factory=GeCo)
     exhaustive: Exhaustive = field(default_factory=Exhaustive)
     name: str = "auto"
@@ -43,6 +44,14 @@ class Auto:
     def refuses(self, query: Query) -> str:  # noqa: ARG002
         """Never: the search answers what no exact method can."""
         return ""
+
+    def judge(self, query: Query) -> Judge | None:
+        """The first exact method that can be asked about many rules of the query, made ready; None if there is none."""
+        for method in self.structured:
+            if hasattr(method, "judge") and not method.refuses(query):
+                found: Judge = method.judge(query)
+                return found
+        return None
 
     def find(self, query: Query, *, k: int, nearest: bool, rng: np.random.Generator) -> Answer:
         """The answer of the method that suits the query."""

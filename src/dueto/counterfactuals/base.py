@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dueto.plaf import Bound, Expr
     from dueto.space import FeatureSpace
 
-__all__ = ["Answer", "Method", "Query", "Status", "build_query"]
+__all__ = ["Answer", "Finds", "Judge", "Method", "Query", "Status", "build_query"]
 
 
 class Status(StrEnum):
@@ -63,6 +63,8 @@ class Query:
         The part of the space asked about: a rule, or everything.
     donors : (d, n) float64
         Encoded rows known to get the desired outcome; a search may start from them. May be empty.
+    memo : dict
+        What methods worked out about the query without its box, shared by all that are made of it by `under`.
     """
 
     model: Model
@@ -72,6 +74,7 @@ class Query:
     distance: Distance
     box: Box
     donors: NDArray[np.float64]
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def under(self, box: Box) -> Query:
         """The same question inside a box (a rule's) too."""
@@ -124,7 +127,7 @@ class Answer:
     rows_scored : int
         How many rows the model was asked about.
     reason : str
-        For NONE, why there is none, where the constraints alone say so.
+        For NONE, why there is none, where the constraints alone say so; for UNKNOWN, what was spent.
     """
 
     status: Status
@@ -136,6 +139,39 @@ class Answer:
 
     def __len__(self) -> int:
         return len(self.X)
+
+
+class Judge(Protocol):
+    """An exact method made ready for one query, to be asked about many boxes of it."""
+
+    def escape(self, box: Box, *, seconds: float | None = None) -> Answer:
+        """Whether a feasible instance in the box gets the desired outcome: FOUND, with some; NONE; or UNKNOWN.
+
+        Those found are desired by the model's structure, and the model itself has not been asked; their changes are undone
+        as far as they stay desired. `seconds` shortens the method's own limit.
+        """
+        ...
+
+    def undo(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Accepted rows with their changes undone as far as the structure says that they stay desired."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Finds:
+    """A method as a judge: each question is a search of its own, and the model confirms every answer."""
+
+    method: Method
+    query: Query
+    rng: np.random.Generator
+
+    def escape(self, box: Box, *, seconds: float | None = None) -> Answer:  # noqa: ARG002
+        """What the method finds in the box."""
+        return self.method.find(self.query.under(box), k=100, nearest=False, rng=self.rng)
+
+    def undo(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The rows as they are."""
+        return X
 
 
 @runtime_checkable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.counterfactuals.base import Answer, Query, Status
+from dueto.counterfactuals.base import Answer, Finds, Query, Status
 from dueto.counterfactuals.exhaustive import instances
 from dueto.counterfactuals.ranking import best_moves, ranked
 from dueto.counterfactuals.units import CONSTRAINTS, Unit, contradiction, crossing
@@ -65,6 +65,10 @@ class LeafBoxes:
         if size > self.limit:
             return f"constraints tie features with {size:,} joint values, more than the limit of {self.limit:,}"
         return ""
+
+    def judge(self, query: Query) -> Finds:
+        """Leaf boxes, to be asked about many rules on a query."""
+        return Finds(self, query, np.random.default_rng(0))
 
     def find(self, query: Query, *, k: int, nearest: bool, rng: np.random.Generator) -> Answer:  # noqa: ARG002
         """The `k` nearest of the leaves' nearest points; the first is the nearest of all."""

@@ -4,6 +4,7 @@ from dueto.models.base import Model
 from dueto.models.boxes import Boxes
 from dueto.models.estimators import as_model
 from dueto.models.files import load_model
+from dueto.models.structure import Structure
 from dueto.models.tree import Tree
 
-__all__ = ["Boxes", "Model", "Tree", "as_model", "load_model"]
+__all__ = ["Boxes", "Model", "Structure", "Tree", "as_model", "load_model"]

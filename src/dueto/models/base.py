@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dueto.errors import InputError
+from dueto.models.agreement import agreeing
+from dueto.models.lookup import NotUnderstood
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from dueto.models.boxes import Boxes
+    from dueto.models.structure import Structure
     from dueto.models.tree import Tree
     from dueto.space import FeatureSpace
 
@@ -48,11 +51,15 @@ class Model:
         The model's structure, if it is one decision tree over the raw columns.
     table : callable, optional
         Makes the table that `predict` takes from encoded rows; `space.decode` unless given.
+    reader : callable, optional
+        Reads the model's `Structure`, given the model; it raises `NotUnderstood` where there is none.
 
     Attributes
     ----------
     rows_scored : int
         Rows scored since the model was made.
+    rows_checked : int
+        Rows scored besides, to check that the structure read agrees with the model.
 
     Examples
     --------
@@ -80,6 +87,7 @@ class Model:
         desired: Any = None,
         tree: Tree | None = None,
         table: Callable[[NDArray[np.float64]], Any] | None = None,
+        reader: Callable[[Model], Structure] | None = None,
     ) -> None:
         self.predict = predict
         self.space = space
@@ -88,7 +96,30 @@ class Model:
         self.desired = desired
         self.tree = tree
         self.table = space.decode if table is None else table
+        self.reader = reader
         self.rows_scored = 0
+        self.rows_checked = 0
+
+    @property
+    def structure(self) -> Structure | None:
+        """The model as a margin that proofs can rest on; None if it is a black box, and `unstructured` says why."""
+        return self._read[0]
+
+    @property
+    def unstructured(self) -> str:
+        """Why there is no structure, as a clause; empty if there is one."""
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[Structure | None, str]:
+        if self.reader is None:
+            return None, f"dueto does not know the inside of {self.name}"
+        try:
+            return agreeing(self, self.reader(self)), ""
+        except NotUnderstood as reason:
+            return None, str(reason)
+        except Exception as problem:  # a model that proofs cannot use is still a model
+            return None, f"reading it failed with {_sentence(problem)}"
 
     @cached_property
     def boxes(self) -> Boxes:
@@ -115,18 +146,28 @@ class Model:
             If the model raises, or gives anything but N numbers in [0, 1]: naming the first row at fault where it can
             be found (with at most 17 more calls). What the model raised is the cause of the error.
         """
+        scores = self._scores(X)
+        self.rows_scored += len(scores)
+        return scores
+
+    def check(self, X: ArrayLike) -> NDArray[np.float64]:
+        """What `score` gives, for a check of the model's structure: counted apart, in `rows_checked`."""
+        scores = self._scores(X)
+        self.rows_checked += len(scores)
+        return scores
+
+    def good(self, X: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each encoded row gets the desired outcome, shape (N,): its score is greater than the threshold."""
+        return self.score(X) > self.threshold
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         X = np.asarray(X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != len(self.space):
             raise InputError(f"expected encoded rows of shape (N, {len(self.space)}), got shape {X.shape}")
         scores = np.empty(len(X))
         for start in range(0, len(X), BATCH):
             scores[start : start + BATCH] = self._score(X[start : start + BATCH], start)
-            self.rows_scored += len(X[start : start + BATCH])
         return scores
-
-    def good(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each encoded row gets the desired outcome, shape (N,): its score is greater than the threshold."""
-        return self.score(X) > self.threshold
 
     def _score(self, X: NDArray[np.float64], start: int) -> NDArray[np.float64]:
         table = self.table(X)
@@ -136,7 +177,7 @@ class Model:
             raise
         except Exception as problem:
             row = self._first_failing(X)
-            where = f"a batch of {len(X)} rows" if row is None else self._describe(X[row], start + row)
+            where = f"a batch of {len(X)} rows" if row is None else self.describe(X[row], start + row)
             raise InputError(
                 f"the model {self.name!r} failed on {where} with {_sentence(problem)}; make it score every row that "
                 "the space allows, or narrow the space"
@@ -193,14 +234,15 @@ class Model:
         if wrong.any():
             i = int(np.argmax(wrong))
             raise InputError(
-                f"the model {self.name!r} gave the score {scores[i]:g} to {self._describe(X[i], start + i)}; "
+                f"the model {self.name!r} gave the score {scores[i]:g} to {self.describe(X[i], start + i)}; "
                 "give a number in [0, 1] to every row, such as a probability"
             )
         return np.asarray(np.clip(scores, 0.0, 1.0))
 
-    def _describe(self, x: NDArray[np.float64], row: int) -> str:
+    def describe(self, x: NDArray[np.float64], row: int | None = None) -> str:
+        """An encoded row for a reader, with its number."""
         shown = [f"{f.name}={f.text(v)}" for f, v in zip(self.space.features[:SHOWN], x, strict=False)]
-        return f"row {row} ({', '.join(shown)}{', ...' if len(x) > SHOWN else ''})"
+        return f"row{'' if row is None else f' {row}'} ({', '.join(shown)}{', ...' if len(x) > SHOWN else ''})"
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 
 from dueto.errors import InputError
 from dueto.models.raw import raw_columns
-from dueto.models.tree import float32_at_most
+from dueto.models.tree import last_left
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from dueto.space import FeatureSpace
 
 __all__ = ["Boxes"]
-
-OVERFLOW = 2.0**128  # stands for an infinite float32: the number that would follow the largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +124,7 @@ def _leaves(
     tree: Tree, p: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """Scores of the leaves, in the order of their nodes; and (L, p) low, high and missing of each raw column."""
-    last = _last_left(tree.threshold)
+    last = last_left(tree.threshold)
     first = np.where(last == np.inf, np.inf, np.nextafter(last, np.inf))
     is_leaf = tree.left < 0
     leaves = np.flatnonzero(is_leaf)
@@ -151,20 +149,3 @@ def _leaves(
         misses[rights, column] &= ~tree.missing_left[node]
         node, here = np.concatenate([tree.left[node], tree.right[node]]), (lows, highs, misses)
     return tree.value[leaves], low, high, missing
-
-
-def _last_left(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The largest float64 v with float32(v) <= threshold.
-
-    With f the largest float32 that is not above the threshold and g the next one, that is the middle of f and g if the
-    middle rounds to f, else the number before it.
-    """
-    f = float32_at_most(threshold)
-    with np.errstate(over="ignore"):
-        g = np.nextafter(f, np.float32(np.inf))
-        middle = (
-            np.clip(f, -OVERFLOW, OVERFLOW, dtype=np.float64) + np.clip(g, -OVERFLOW, OVERFLOW, dtype=np.float64)
-        ) / 2
-        rounds_down = middle.astype(np.float32) <= f
-    last = np.where(rounds_down, middle, np.nextafter(middle, -np.inf))
-    return np.where(np.isposinf(f), np.inf, last)

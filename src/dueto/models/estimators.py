@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dueto.models.structure import Structure
     from dueto.space import FeatureSpace
 
 __all__ = ["as_model"]
@@ -84,8 +85,10 @@ def as_model(obj: Any, space: FeatureSpace, *, desired: Any = None, threshold: f
     for method in ("predict_proba", "predict", "__call__"):
         if callable(getattr(obj, method, None)):
             predict, name = obj if method == "__call__" else getattr(obj, method), _name(obj)
-            score, table = partial(_column_score, predict, _column_number(desired)), table_for(obj, space, name)
-            return Model(score, space, threshold=threshold, name=name, desired=desired, table=table)
+            number = _column_number(desired)
+            score, table = partial(_column_score, predict, number), table_for(obj, space, name)
+            reader = partial(_read_classifier, obj, 1 if number is None else number, 2, method)
+            return Model(score, space, threshold=threshold, name=name, desired=desired, table=table, reader=reader)
     hint = "; read a file with load_model" if isinstance(obj, str) or hasattr(obj, "__fspath__") else ""
     raise TypeError(
         f"a model must be a fitted classifier or a function that scores a table, got {type(obj).__name__}{hint}"
@@ -120,7 +123,21 @@ def _tree_model(tree: Tree, space: FeatureSpace, desired: Any, threshold: float)
     chosen = match(desired, (0, 1))
     tree = tree if chosen == 1 else tree.reversed()
     table = partial(raw_matrix, columns)
-    return Model(tree.score, space, threshold=threshold, name="Tree", desired=chosen, tree=tree, table=table)
+    return Model(
+        tree.score, space, threshold=threshold, name="Tree", desired=chosen, tree=tree, table=table, reader=_read_tree
+    )
+
+
+def _read_tree(model: Model) -> Structure:
+    from dueto.models.importers.own import own_tree
+
+    return own_tree(model)
+
+
+def _read_classifier(obj: Any, column: int | None, classes: int, method: str, model: Model) -> Structure:
+    from dueto.models.importers import read_classifier
+
+    return read_classifier(obj, column, classes, method, model)
 
 
 def _classifier(obj: Any, classes: list[Any], space: FeatureSpace, desired: Any, threshold: float) -> Model:
@@ -128,17 +145,21 @@ def _classifier(obj: Any, classes: list[Any], space: FeatureSpace, desired: Any,
     label = plain(desired) if column is None else classes[column]
     # Margins of pairs of classes, not of classes:
     pairwise = len(classes) > 2 and attribute(obj, "decision_function_shape") == "ovo"
+    method = "predict"
     if column is None:
         score: Callable[[Any], Any] = _never
     elif hasattr(obj, "predict_proba"):
-        score = partial(_probability, obj, column, len(classes))
+        method, score = "predict_proba", partial(_probability, obj, column, len(classes))
     elif hasattr(obj, "decision_function") and len(classes) > 1 and not pairwise:
-        score = partial(_logistic_margin, obj, column)
+        method, score = "decision_function", partial(_logistic_margin, obj, column)
     else:
         score = partial(_predicted, obj, label)
-    tree = _structure(obj, space, desired)
+    tree = _tree(obj, space, desired)
     table = table_for(obj, space, _name(obj))
-    return Model(score, space, threshold=threshold, name=_name(obj), desired=label, tree=tree, table=table)
+    reader = partial(_read_classifier, obj, column, len(classes), method)
+    return Model(
+        score, space, threshold=threshold, name=_name(obj), desired=label, tree=tree, table=table, reader=reader
+    )
 
 
 # -- scores: functions of a table, which can be pickled ---------------------------------------------------------------
@@ -252,7 +273,7 @@ def _name(obj: Any) -> str:
     return str(getattr(obj, "__name__", None) or type(obj).__name__)
 
 
-def _structure(obj: Any, space: FeatureSpace, desired: Any) -> Tree | None:
+def _tree(obj: Any, space: FeatureSpace, desired: Any) -> Tree | None:
     """The tree behind a scikit-learn decision tree over raw columns of numbers."""
     plain_tree = type(obj).__module__.startswith("sklearn.tree.") and hasattr(obj, "tree_")
     if not plain_tree or raw_columns(space) is None or not all(map(_exact, space.dtypes)):

@@ -74,26 +74,55 @@ class OnnxModel:
 
     @cached_property
     def _session(self) -> Any:
-        import onnxruntime
+        return _opened(self.content)
 
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4  # problems are raised; the log would only repeat them on stderr
-        return onnxruntime.InferenceSession(self.content, options, providers=["CPUExecutionProvider"])
+    @cached_property
+    def _tapped(self) -> dict[str, Any]:
+        return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_session"}  # sessions cannot be pickled
+        sessions = {"_session", "_tapped"}  # cannot be pickled
+        return {name: value for name, value in vars(self).items() if name not in sessions}
 
     def predict_proba(self, table: Any) -> NDArray[np.float64]:
         """Probabilities of the classes, shape (N, k); or scores, shape (N,), if that is what the model gives."""
-        inputs = self._session.get_inputs()
-        columns = [table] if self.feature_names_in_ is None else [table[name] for name in self.feature_names_in_]
-        feed = {i.name: _tensor(column, i) for i, column in zip(inputs, columns, strict=True)}
-        given, *labels = self._session.run([self.output, *([self.label] if self.label else [])], feed)
+        given, *labels = self._session.run([self.output, *([self.label] if self.label else [])], self._feed(table))
         if isinstance(given, list):  # one {class: probability} a row
             return np.array([[row[c] for c in self.classes_ or row] for row in given], dtype=np.float64)
         if self.classes_ is None and labels and labels[0].dtype.kind == "i":
             _refuse_other_numbers(given, labels[0])
         return np.asarray(given, dtype=np.float64)
+
+    def tensor(self, name: str, table: Any) -> NDArray[Any]:
+        """A tensor inside the graph, by its name there, as it is while a table is scored."""
+        feed = self._feed(table)
+        if name in feed:
+            return feed[name]
+        if name not in self._tapped:
+            self._tapped[name] = _opened(_with_output(self.content, name))
+        return np.asarray(self._tapped[name].run([name], feed)[0])
+
+    def _feed(self, table: Any) -> dict[str, NDArray[Any]]:
+        inputs = self._session.get_inputs()
+        columns = [table] if self.feature_names_in_ is None else [table[name] for name in self.feature_names_in_]
+        return {i.name: _tensor(column, i) for i, column in zip(inputs, columns, strict=True)}
+
+
+def _opened(content: bytes) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # problems are raised; the log would only repeat them on stderr
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def _with_output(content: bytes, name: str) -> bytes:
+    """The same model with one more output."""
+    import onnx
+
+    model = onnx.load_model_from_string(content)
+    model.graph.output.append(onnx.ValueInfoProto(name=name))
+    return bytes(model.SerializeToString())
 
 
 def _tensor(column: Any, given: Any) -> NDArray[Any]:

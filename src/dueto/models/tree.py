@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from dueto.models.boxes import Boxes
     from dueto.space import FeatureSpace
 
-__all__ = ["Tree", "float32_at_most"]
+__all__ = ["Tree", "float32_at_most", "last_left"]
 
+OVERFLOW = 2.0**128  # stands for an infinite float32: the number that would follow the largest
 BLOCK = 32_768  # rows walked down the tree together: their values stay in the cache
 ARRAYS = ("left", "right", "feature", "threshold", "value")
 
@@ -225,6 +226,23 @@ def float32_at_most(t: NDArray[np.float64]) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
         near = t.astype(np.float32)
         return np.where(near > t, np.nextafter(near, np.float32(-np.inf)), near)
+
+
+def last_left(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The largest float64 v with float32(v) <= threshold.
+
+    With f the largest float32 that is not above the threshold and g the next one, that is the middle of f and g if the
+    middle rounds to f, else the number before it.
+    """
+    f = float32_at_most(threshold)
+    with np.errstate(over="ignore"):
+        g = np.nextafter(f, np.float32(np.inf))
+        middle = (
+            np.clip(f, -OVERFLOW, OVERFLOW, dtype=np.float64) + np.clip(g, -OVERFLOW, OVERFLOW, dtype=np.float64)
+        ) / 2
+        rounds_down = middle.astype(np.float32) <= f
+    last = np.where(rounds_down, middle, np.nextafter(middle, -np.inf))
+    return np.where(np.isposinf(f), np.inf, last)
 
 
 def _probability(value: NDArray[Any], leaf: NDArray[np.bool_], desired: int) -> NDArray[np.float64]:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dueto.errors import InputError, some
+from dueto.rules.auto import AutoRule
 from dueto.rules.base import Finder, Oracle
 from dueto.rules.greedy import GreedyRuleCF
+from dueto.rules.minimum import MinimumRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FINDERS", "Finder", "GreedyRuleCF", "Oracle", "finder_named"]
+__all__ = ["FINDERS", "AutoRule", "Finder", "GreedyRuleCF", "MinimumRule", "Oracle", "finder_named"]
 
-FINDERS: dict[str, Callable[[], Finder]] = {"greedy": GreedyRuleCF}
+FINDERS: dict[str, Callable[[], Finder]] = {
+    "auto": AutoRule,
+    "greedy": GreedyRuleCF,
+    "minimum": MinimumRule,
+    "irredundant": partial(MinimumRule, least=False, name="irredundant"),
+}
 
 
 def finder_named(finder: str | Finder) -> Finder:

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from dueto.counterfactuals.base import Status
+from dueto.errors import InputError
 from dueto.index import Index
 from dueto.rule import Components, Standing, Verdict, minimal, to_sets
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
-    from dueto.counterfactuals.base import Answer, Method, Query
+    from dueto.counterfactuals.base import Answer, Judge, Method, Query
     from dueto.rule import Rule
 
 __all__ = ["Finder", "Oracle"]
@@ -43,6 +46,8 @@ class Oracle:
         Inclusion-minimal duals of all counterfactuals known: a consistent rule meets each of them.
     calls : int
         How often the method was asked.
+    exceptions : dict of int to (n,) float64
+        For each dual found, a counterfactual that has it.
     """
 
     def __init__(self, query: Query, method: Method, rng: np.random.Generator, *, k: int = 100) -> None:
@@ -52,7 +57,7 @@ class Oracle:
         self.duals: list[int] = []
         self.calls = 0
         self._answers: dict[int, Answer] = {}
-        self._exceptions: dict[int, NDArray[np.float64]] = {}
+        self.exceptions: dict[int, NDArray[np.float64]] = {}
 
     @cached_property
     def must(self) -> int:
@@ -79,15 +84,42 @@ class Oracle:
         if len(rows := self.index.exceptions(chosen, self.k)):
             self._learn(self.index.X[rows])
         else:
-            self._learn(self.ask(chosen).X)
+            self.ask(chosen)
         return [dual for dual in self.duals if not dual & chosen]
 
-    def ask(self, chosen: int) -> Answer:
-        """The method's answer under the rule, asked once."""
+    def first(self, limit: int) -> list[int]:
+        """Duals of the feasible good rows of the data, the changes undone that can be; inclusion-minimal, smallest first."""
+        X = self.index.X[self.index.exceptions(0, limit)]
+        if len(X):
+            self._learn(X if self.judge is None else self.judge.undo(X))
+        return [dual & ~self.must or dual for dual in self.duals]
+
+    def escapes(self, chosen: int, *, seconds: float = np.inf) -> tuple[list[int], Status]:
+        """Duals of counterfactuals under the rule, and whether there are some: FOUND, NONE (proved) or UNKNOWN."""
+        if self.judge is None:
+            duals = self.missed(chosen)
+            return duals, Status.FOUND if duals else self.ask(chosen).status
+        answer = self.ask(chosen, seconds=seconds)
+        return [dual & ~self.must or dual for dual in to_sets(self.components.duals(answer.X))], answer.status
+
+    @cached_property
+    def judge(self) -> Judge | None:
+        """The exact method made ready to be asked about many rules, if the method has or is one that can be."""
+        make = getattr(self.method, "judge", None)
+        found: Judge | None = None if make is None else make(self.query)
+        return found
+
+    def ask(self, chosen: int, *, seconds: float | None = None) -> Answer:
+        """The method's answer under the rule, asked once; `seconds` bounds the time of a method that can be judge."""
         if chosen not in self._answers:
             self.calls += 1
-            under = self.query.under(self.components.box(chosen))
-            self._answers[chosen] = self.method.find(under, k=self.k, nearest=False, rng=self.rng)
+            box = self.components.box(chosen)
+            if self.judge is None:
+                answer = self.method.find(self.query.under(box), k=self.k, nearest=False, rng=self.rng)
+            else:
+                answer = self.judge.escape(box, seconds=seconds)
+            self._learn(answer.X)
+            self._answers[chosen] = answer
         return self._answers[chosen]
 
     def proved(self, chosen: int) -> bool:
@@ -96,7 +128,7 @@ class Oracle:
 
     def verdict(self, chosen: int) -> Verdict:
         """How the rule stands, from what has been found."""
-        for dual, y in self._exceptions.items():
+        for dual, y in self.exceptions.items():
             if not dual & chosen:
                 return Verdict(Standing.REFUTED, self.method.name, 0, self._raw(y))
         answer = self.ask(chosen)
@@ -105,9 +137,26 @@ class Oracle:
         standing = Standing.PROVED if answer.status is Status.NONE else Standing.UNREFUTED
         return Verdict(standing, answer.by, answer.rows_scored)
 
+    def confirm(self, duals: Iterable[int]) -> None:
+        """See to it that the model itself accepts the counterfactuals behind some duals: a judge knows only its structure.
+
+        Raises
+        ------
+        InputError
+            If it does not: then nothing that was proved holds.
+        """
+        Y = np.array([self.exceptions[dual] for dual in duals]).reshape(-1, len(self.query.x))
+        wrong = ~self.query.accepts(Y)
+        if wrong.any():
+            row = self._raw(Y[np.argmax(wrong)])
+            raise InputError(
+                f"the structure read from the model {self.query.model.name!r} disagrees with its predictions on the row {row}; "
+                "wrap its predict function, so that it is taken as a black box"
+            )
+
     def _learn(self, X: NDArray[np.float64]) -> None:
         found = to_sets(self.components.duals(X))
-        self._exceptions.update(zip(found, X, strict=True))
+        self.exceptions.update(zip(found, X, strict=True))
         self.duals = minimal([*self.duals, *found])
 
     def _raw(self, y: NDArray[np.float64]) -> dict[Any, Any]:

@@ -1,0 +1,407 @@
+"""Branch and bound: exact counterfactuals of tree ensembles."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dueto.box import Box
+from dueto.counterfactuals.base import Answer, Query, Status
+from dueto.counterfactuals.cells import Cells, refusal
+from dueto.counterfactuals.partition import partition
+from dueto.counterfactuals.ranking import ranked
+from dueto.counterfactuals.units import CONSTRAINTS
+from dueto.models.ensemble import Ensemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["BranchAndBound", "Grid"]
+
+STARTS = 8  # points that a climb starts from
+DONORS, RECENT = 64, 64  # the nearest good rows of the data, and the points found last, of which they are taken
+FIRST, SLICE = 300, 1_000  # boxes looked at before what is still open is taken up again: at first, and later
+JOINED = 256  # leaves of trees that are joined, at most
+PAIRS = 6_000  # pairs of trees looked at to choose those to join
+
+
+@dataclass(frozen=True)
+class BranchAndBound:
+    """Bound the margin over a box by the best leaf of each tree that is still within reach; split; repeat.
+
+    Use it for sums of trees: forests, boosting. A climb from good rows finds most counterfactuals that exist; what it does
+    not find is searched for box by box, and where no box is left there is none. It equals `Exhaustive` wherever that can be
+    used.
+
+    Parameters
+    ----------
+    seconds : float
+        The longest that one question may take; then the answer is UNKNOWN, or FOUND for what was found until then.
+    nodes : int
+        The most boxes looked at for one question.
+    """
+
+    seconds: float = 60.0
+    nodes: int = 10_000_000
+    name: str = "branch and bound"
+
+    def refuses(self, query: Query) -> str:
+        """Why the query is beyond branch and bound, or empty."""
+        structure = query.model.structure
+        if structure is not None and not isinstance(structure.form, Ensemble):
+            return "the model is not a sum of decision trees"
+        return refusal(query)
+
+    def grid(self, query: Query) -> Grid:
+        """The query without its box as a grid, made once for all rules on it."""
+        if "grid" not in query.memo:
+            query.memo["grid"] = Grid(replace(query, box=Box.everything(len(query.x))))
+        found: Grid = query.memo["grid"]
+        return found
+
+    def judge(self, query: Query) -> GridJudge:
+        """Branch and bound made ready for many rules on a query."""
+        return GridJudge(self, query)
+
+    def region(self, query: Query) -> tuple[Grid, tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """A query as a region of a grid: of the one that all rules share, or, if its box cuts holes there, of its own."""
+        grid = self.grid(query)
+        found = grid.cells.region(query.box)
+        if found is None:
+            grid = Grid(query)
+            found = np.zeros(len(grid.cells.units), dtype=np.intp), grid.cells.sizes - 1
+        return grid, found
+
+    def find(self, query: Query, *, k: int, nearest: bool, rng: np.random.Generator) -> Answer:  # noqa: ARG002
+        """Counterfactuals, the first of them the nearest if asked for and proved."""
+        before = query.model.rows_scored
+        grid, region = self.region(query)
+        if grid.cells.reason:
+            return _none(query, grid)
+        search = grid.search(*region, seconds=self.seconds, nodes=self.nodes)
+        near = query.donors[np.argsort(query.distances(query.donors), kind="stable")[:DONORS]]
+        status, points = search.nearest(grid.cells.points(near)) if nearest else search.any()
+        X = ranked(query, grid.cells.rows(points), k)
+        if len(points) and not len(X):
+            status = Status.UNKNOWN
+        return Answer(status, X, query.distances(X), self.name, query.model.rows_scored - before, search.told)
+
+
+@dataclass(frozen=True, eq=False)
+class GridJudge:
+    """Asks about many boxes of one query; see `Judge`."""
+
+    method: BranchAndBound
+    query: Query
+    pool: list[NDArray[np.intp]] = field(default_factory=list)
+
+    def escape(self, box: Box, *, seconds: float | None = None) -> Answer:
+        """Whether a feasible instance in the box gets the desired outcome."""
+        before = self.query.model.rows_scored
+        grid, region = self.method.region(self.query.under(box))
+        if grid.cells.reason:
+            return _none(self.query, grid)
+        limit = self.method.seconds if seconds is None else min(seconds, self.method.seconds)
+        search = grid.search(*region, seconds=limit, nodes=self.method.nodes, pool=self.pool)
+        status, points = search.any()
+        X = grid.cells.rows(points)
+        spent = self.query.model.rows_scored - before
+        return Answer(status, X, self.query.distances(X), self.method.name, spent, search.told)
+
+    def undo(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Accepted rows with changes undone."""
+        grid = self.method.grid(self.query)
+        whole = grid.search(np.zeros_like(grid.own), grid.cells.sizes - 1, seconds=0.0, nodes=0, pool=self.pool)
+        return grid.cells.rows(np.array([whole.shrunk(p) for p in grid.cells.points(X)]).reshape(-1, len(grid.own)))
+
+
+class Grid:
+    """A query's cells, and the ensemble over them, in the arrays that the compiled loops take."""
+
+    def __init__(self, query: Query) -> None:
+        from dueto.counterfactuals import kernels
+
+        self.query, self.cells = query, Cells.of(query)
+        structure = self.cells.structure
+        form = structure.form
+        assert isinstance(form, Ensemble)
+        self.form, self.cut, self.slack = form, structure.cut, structure.slack
+        self.own = self.cells.own
+        U = len(self.cells.units)
+        unit, kind, cut = (np.zeros(len(form.splits), dtype=np.int64) for _ in range(3))
+        tables: list[NDArray[np.bool_]] = []
+        rows: list[NDArray[np.intp]] = []
+        ordered = self.cells.numeric.copy()
+        for u, (members, values) in enumerate(
+            zip((x.members for x in self.cells.units), self.cells.values, strict=True)
+        ):
+            for i, j in enumerate(members):
+                part = partition(structure, j)
+                if not len(part.which):
+                    continue
+                left = part.left(values[:, i])
+                n = int(ordered[u])
+                unit[part.which] = u
+                cut[part.which], kind[part.which] = _cuts(left[:, :n])
+                if n and (kind[part.which] == kernels.SET).any():
+                    ordered[u] = 0
+                tables.append(left)
+                rows.append(part.which)
+        self.ordered = ordered
+        kind[ordered[unit] == 0] = kernels.SET
+        start = np.zeros(len(form.splits), dtype=np.int64)
+        counts = [np.zeros(1, dtype=np.int32)]
+        at = 1
+        for left, which in zip(tables, rows, strict=True):
+            running = np.pad(left.cumsum(axis=1, dtype=np.int32), [(0, 0), (1, 0)])
+            start[which] = at + np.arange(len(which)) * running.shape[1]
+            at += running.size
+            counts.append(running.ravel())
+        sizes = self.cells.sizes.astype(np.int64)
+        self.forest = kernels.Forest(
+            form.root, form.left, form.right, form.split, form.value, float(form.base),
+            unit, kind, cut, start, np.concatenate(counts), sizes, ordered.astype(np.int64), _depth(form),
+        )  # fmt: skip
+        self.ties = _ties(kernels, self.cells)
+        self.set_start = np.append(0, np.cumsum(np.where(ordered == 0, sizes, 0)))
+        self.cell_start = np.append(0, np.cumsum(sizes))
+        self.parts = np.vstack([np.empty((0, 4)), *self.cells.parts])
+        self.weights = np.array([*query.distance.weights, max(1, len(query.x))], dtype=np.float64)
+        self.single = np.array([len(x.members) == 1 for x in self.cells.units], dtype=np.int64)
+        self.odd = _odd(form, self.slack)
+
+    @property
+    def donors(self) -> NDArray[np.intp]:
+        """Points of the nearest good rows of the data."""
+        if "donors" not in self.__dict__:
+            X = self.query.donors
+            near = np.argsort(self.query.distances(X), kind="stable")[:DONORS]
+            self.__dict__["donors"] = self.cells.points(X[near])
+        found: NDArray[np.intp] = self.__dict__["donors"]
+        return found
+
+    def search(
+        self,
+        lo: NDArray[np.intp],
+        hi: NDArray[np.intp],
+        *,
+        seconds: float,
+        nodes: int,
+        pool: list[NDArray[np.intp]] | None = None,
+    ) -> Search:
+        """A search of one region; good points found go to the pool, and climbs start from those found before."""
+        return Search(self, lo.astype(np.int64), hi.astype(np.int64), seconds, nodes, [] if pool is None else pool)
+
+
+def _none(query: Query, grid: Grid) -> Answer:
+    return Answer(Status.NONE, np.empty((0, len(query.x))), np.empty(0), CONSTRAINTS, 0, grid.cells.reason)
+
+
+class Search:
+    """One question about one region of a grid."""
+
+    def __init__(
+        self,
+        grid: Grid,
+        lo: NDArray[np.int64],
+        hi: NDArray[np.int64],
+        seconds: float,
+        nodes: int,
+        pool: list[NDArray[np.intp]],
+    ) -> None:
+        from dueto.counterfactuals import kernels
+
+        self.k, self.grid, self.lo, self.hi, self.pool = kernels, grid, lo, hi, pool
+        self.until, self.left, self.spent, self.told = time.perf_counter() + seconds, nodes, 0, ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether the region holds no feasible point at all."""
+        return bool((self.lo > self.hi).any()) or not self.k.possible(self.grid.ties, -1, self.lo, self.hi)
+
+    @property
+    def nowhere(self) -> NDArray[np.intp]:
+        """No point."""
+        return np.empty((0, len(self.lo)), dtype=np.intp)
+
+    def any(self) -> tuple[Status, NDArray[np.intp]]:
+        """FOUND with points, their changes undone as far as the margin allows; NONE; or UNKNOWN."""
+        if self.empty:
+            return Status.NONE, self.nowhere
+        found = self.climbed(STARTS)
+        if not len(found):
+            status, point = self.proved()
+            if point is None:
+                return status, self.nowhere
+            found = point[None]
+        return Status.FOUND, np.array([self.shrunk(p) for p in found])
+
+    def climbed(self, starts: int) -> NDArray[np.intp]:
+        """The first good point that climbs reach, from good rows of the data and points found before, moved into the region."""
+        g = self.grid
+        pool = np.vstack([np.maximum(g.own, 0)[None], *self.pool[-RECENT:], g.donors])
+        pool = np.clip(pool, self.lo, self.hi)
+        if len(g.ties.start):
+            pool = pool[[self.k.possible(g.ties, -1, p, p) for p in pool]]
+        margins = self.k.margins(g.forest, pool)
+        enough = g.cut + g.slack
+        for p in pool[np.argsort(-margins, kind="stable")[:starts]]:
+            if self.k.climb(g.forest, g.ties, self.lo, self.hi, p, enough) > enough:
+                return np.array(p[None])
+        return self.nowhere
+
+    def shrunk(self, point: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The point with as many units as possible back at the applicant's own cells."""
+        g = self.grid
+        enough = g.cut + g.slack
+        point = point.copy()
+        if self.k.margins(g.forest, point[None])[0] > enough:
+            order = np.argsort(-np.abs(point - g.own), kind="stable")
+            self.k.shrink(g.forest, g.ties, g.own, self.lo, self.hi, point, enough, order)
+        self.pool.append(point)
+        return point
+
+    def closer(self, point: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The point with changes undone, and then made as small as they can be one by one."""
+        g, point = self.grid, self.shrunk(point)
+        if self.k.margins(g.forest, point[None])[0] > g.cut + g.slack:
+            order = np.argsort(-g.parts[g.cell_start[:-1] + point][:, 1], kind="stable")
+            self.k.approach(g.forest, g.ties, g.parts, g.cell_start, self.lo, self.hi, point, g.cut + g.slack, order)
+        return point
+
+    def nearest(self, near: NDArray[np.intp]) -> tuple[Status, NDArray[np.intp]]:
+        """OPTIMAL with the nearest point among others, FOUND where that is not proved, NONE, or UNKNOWN.
+
+        `near` are points that may be good: what is good among them need not be looked for.
+        """
+        g = self.grid
+        if self.empty:
+            return Status.NONE, self.nowhere
+        near = np.clip(near, self.lo, self.hi)
+        near = near[self.k.margins(g.forest, near) > g.cut + g.slack] if len(near) else near
+        near = near[[self.k.possible(g.ties, -1, p, p) for p in near]]
+        known = [self.closer(p) for p in [*near, *self.climbed(STARTS)]]
+        limit = min((self.distance(p) for p in known), default=np.inf)
+        status, point = self.proved(limit=np.nextafter(limit, np.inf), nearest=True)
+        points = np.array(known if point is None else [*known, point], dtype=np.intp).reshape(-1, len(self.lo))
+        if status is Status.NONE:
+            return (Status.OPTIMAL if len(points) else Status.NONE), points
+        return (Status.FOUND if len(points) else Status.UNKNOWN), points
+
+    def distance(self, point: NDArray[np.intp]) -> float:
+        """How far a point is from the applicant."""
+        g = self.grid
+        return float(self.k.distance(g.parts[g.cell_start[:-1] + point], g.weights))
+
+    def proved(self, *, limit: float = np.inf, nearest: bool = False) -> tuple[Status, NDArray[np.intp] | None]:
+        """Branch and bound: NONE once no box is left, UNKNOWN when the budget is spent; and the (nearest) point found.
+
+        What is still open after some boxes is taken up again box by box: with fewer leaves within reach, trees are joined, and
+        bound each other.
+        """
+        g, best = self.grid, None
+        open_ = [(self.lo, self.hi, 0)]
+        while open_:
+            lo, hi, level = open_.pop()
+            stack, bounds, leaves = self._root(lo, hi, level)
+            stack.limit[0] = limit
+            room = FIRST if level == 0 else SLICE
+            while stack.top[0]:
+                told, nodes = self.k.run(
+                    g.forest, bounds, leaves, g.ties, g.parts, g.weights, g.single, stack, lo, g.set_start,
+                    g.cell_start, g.cut, g.slack, min(room, self.left), nearest,
+                )  # fmt: skip
+                self.left, self.spent, room = self.left - nodes, self.spent + nodes, room - nodes
+                if self.left <= 0 or time.perf_counter() > self.until:
+                    self.told = f"the budget is spent, after {self.spent:,} boxes"
+                    return Status.UNKNOWN, best
+                if told in (self.k.FOUND, self.k.ASK):
+                    point = stack.point.astype(np.intp)
+                    if told == self.k.FOUND or bool(g.query.model.good(g.cells.rows(point[None]))[0]):
+                        if not nearest:
+                            return Status.FOUND, point
+                        best, limit = point, self.distance(point)
+                        stack.limit[0] = limit
+                if room <= 0 or told == self.k.OVERFLOW:
+                    boxes = range(int(stack.top[0]))
+                    open_ += [(stack.lo[i].copy(), stack.hi[i].copy(), level + 1) for i in boxes]
+                    break
+        return Status.NONE, best
+
+    def _root(self, lo: NDArray[np.int64], hi: NDArray[np.int64], level: int) -> tuple[Any, Any, Any]:
+        """A search of one box: its leaves within reach, joined at deeper levels, their masks, and a stack with the box."""
+        g, k = self.grid, self.k
+        leaves = k.reach(g.forest, lo, hi, g.set_start, g.odd)
+        while level:
+            joined = k.product(leaves, lo, hi, g.ordered, g.set_start, JOINED, PAIRS)
+            if len(joined.first) == len(leaves.first):
+                break
+            leaves = joined
+        bounds = k.bounder(leaves, lo, hi, g.ordered, g.set_start, g.cell_start)
+        T, U, W, depth = len(bounds.words), len(lo), int(bounds.at[-1]), 2 * SLICE
+        stack = k.Stack(
+            np.empty((depth, U), np.int64), np.empty((depth, U), np.int64), np.empty((depth, W), np.uint64),
+            np.empty((depth, T), np.int64), np.empty(depth), np.empty((depth, U, 4)), np.ones(1, np.int64),
+            np.empty(1), np.empty(U, np.int64),
+        )  # fmt: skip
+        stack.lo[0], stack.hi[0] = lo, hi
+        count = np.diff(leaves.first)
+        for t in range(T):
+            full, rest = divmod(int(count[t]), 64)
+            stack.mask[0, bounds.at[t] : bounds.at[t] + full] = ~np.uint64(0)
+            if rest:
+                stack.mask[0, bounds.at[t] + full] = np.uint64((1 << rest) - 1)
+        stack.best[0] = leaves.first[:-1]
+        stack.bound[0] = g.forest.base + leaves.value[leaves.first[:-1]].sum()
+        if stack.bound[0] <= g.cut - g.slack:
+            stack.top[0] = 0
+        for u in range(U):
+            k.nearest_parts(g.parts, g.cell_start, u, lo[u], hi[u], stack.near[0])
+        return stack, bounds, leaves
+
+
+def _cuts(left: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the ordered cells that go left end (kind 0) or begin (kind 1); kind 2 if they are no such run."""
+    n = left.shape[1]
+    count = left.sum(axis=1)
+    k = np.arange(n)
+    prefix = (left == (k < count[:, None])).all(axis=1)
+    suffix = (left == (k >= (n - count)[:, None])).all(axis=1)
+    return np.where(prefix, count, n - count), np.where(prefix, 0, np.where(suffix, 1, 2))
+
+
+def _odd(form: Ensemble, slack: float) -> NDArray[np.bool_]:
+    """(nodes,) whether sums with this value may be rounded, so that a tie is not sure to be one."""
+    scaled = form.value * 2.0**20
+    odd = (scaled != np.round(scaled)) | (np.abs(form.value) > 2.0**20)
+    gaps = np.diff(np.unique(form.value[form.left < 0]))
+    if (gaps <= 4 * slack).any() or form.base * 2.0**20 != round(form.base * 2.0**20):
+        odd[:] = True
+    return odd
+
+
+def _depth(form: Ensemble) -> int:
+    """The most inner nodes on a path."""
+    depth, level = 0, form.root
+    while len(level := level[form.split[level] >= 0]):
+        depth, level = depth + 1, np.concatenate([form.left[level], form.right[level]])
+    return depth
+
+
+def _ties(kernels: Any, cells: Cells) -> Any:
+    width = max((len(tie.units) for tie in cells.ties), default=1)
+    unit = np.full((len(cells.ties), width), -1, dtype=np.int64)
+    stride = np.zeros((len(cells.ties), width), dtype=np.int64)
+    start = np.zeros(len(cells.ties), dtype=np.int64)
+    tables, at = [np.zeros(1, dtype=np.int64)], 1
+    for c, tie in enumerate(cells.ties):
+        table = np.ascontiguousarray(tie.counts)
+        unit[c, : len(tie.units)] = tie.units
+        stride[c, : len(tie.units)] = np.array(table.strides) // table.itemsize
+        start[c] = at
+        at += table.size
+        tables.append(table.ravel())
+    return kernels.Ties(unit, stride, start, np.concatenate(tables))

@@ -1,0 +1,43 @@
+"""The compiled inner loops over ensembles. Importing them costs a second, and compiling them, once, half a minute."""
+
+from dueto.counterfactuals.kernels.bounds import Bounder, Stack, bounder
+from dueto.counterfactuals.kernels.forests import (
+    PREFIX,
+    SET,
+    SUFFIX,
+    Forest,
+    Ties,
+    approach,
+    climb,
+    margins,
+    possible,
+    shrink,
+)
+from dueto.counterfactuals.kernels.leaves import Leaves, product, reach
+from dueto.counterfactuals.kernels.search import ASK, FOUND, NONE, OVERFLOW, distance, nearest_parts, run
+
+__all__ = [
+    "ASK",
+    "FOUND",
+    "NONE",
+    "OVERFLOW",
+    "PREFIX",
+    "SET",
+    "SUFFIX",
+    "Bounder",
+    "Forest",
+    "Leaves",
+    "Stack",
+    "Ties",
+    "approach",
+    "bounder",
+    "climb",
+    "distance",
+    "margins",
+    "nearest_parts",
+    "possible",
+    "product",
+    "reach",
+    "run",
+    "shrink",
+]

@@ -1,0 +1,157 @@
+"""MinimumRule: a rule that is proved to hold and than which no shorter one does."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from dueto.counterfactuals.base import Status
+from dueto.errors import InputError
+from dueto.rule import Least, bits
+from dueto.rules.hitting import HittingSets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from dueto.rule import Rule
+    from dueto.rules.base import Oracle
+
+__all__ = ["MinimumRule"]
+
+FIRST = 200  # good rows of the data whose duals the search begins with
+UNIT = 1000  # the cost of a component of weight 1: weights are rounded to a thousandth
+CALL = 1.0  # seconds for one question, at least, once the time to look for the shortest rule is over
+
+
+@dataclass(frozen=True)
+class MinimumRule:
+    """The shortest rule: a minimum hitting set of the duals of all counterfactuals, found without listing them all.
+
+    Use it with an exact counterfactual method: then the rule is proved, and proved to be shortest. With a search, it is the
+    shortest rule that the search could not refute.
+
+    Parameters
+    ----------
+    counted : {"components", "conditions"}
+        What is least: bounds, or conditions as a person reads them, where `a <= F <= b` is one.
+    weights : mapping of feature to positive number, optional
+        What a component (or condition) on a feature costs; 1 if not named. Features that the applicant understands, or
+        should hear of first, get a small one.
+    seconds : float
+        The longest it may look for the shortest. Then it gives a proved rule that cannot lose a component, and how short one
+        could still be.
+    least : bool
+        If false, that rule is given at once.
+
+    Notes
+    -----
+    A rule is consistent exactly if it meets the dual of every counterfactual. So: R = a minimum hitting set of the duals known;
+    ask the method for a counterfactual under R; if there is one, undo its changes as far as it stays one, add its dual, and
+    go on; if there is none, R is consistent, and no consistent rule is shorter, since each meets the duals known.
+
+    References
+    ----------
+    .. [1] Geng, Schleich and Suciu, "Computing Rule-Based Explanations by Leveraging Counterfactuals", PVLDB 16(3),
+       2022, section 3 (duality).
+    .. [2] Ignatiev, Morgado and Marques-Silva, "Propositional abduction with implicit hitting sets", ECAI 2016.
+    """
+
+    counted: Literal["components", "conditions"] = "components"
+    weights: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = 30.0
+    least: bool = True
+    name: str = "minimum"
+
+    def __post_init__(self) -> None:
+        if self.counted not in ("components", "conditions"):
+            raise InputError(f"counted must be 'components' or 'conditions', got {self.counted!r}")
+        if not self.seconds >= 0:
+            raise InputError(f"seconds must not be negative, got {self.seconds!r}")
+        for feature, weight in self.weights.items():
+            if not (np.isfinite(weight) and weight > 0):
+                raise InputError(f"the weight of {feature!r} must be a positive number, got {weight!r}")
+
+    def find(self, oracle: Oracle) -> Rule:
+        """The rule, with its verdict and how far from the shortest it may be."""
+        return next(self._rules(oracle))
+
+    def all(self, oracle: Oracle, *, limit: int = 100) -> list[Rule]:
+        """All shortest rules, at most `limit` of them; one, if it is not proved to be shortest."""
+        found: list[Rule] = []
+        for rule in self._rules(oracle):
+            found.append(rule)
+            if len(found) == limit or rule.least is None or not rule.least.proved:
+                break
+        return found
+
+    def _rules(self, oracle: Oracle) -> Iterator[Rule]:
+        for feature in self.weights:
+            oracle.query.space.index(feature)  # a feature that is not there is refused
+        until = time.perf_counter() + self.seconds
+        elements = self._elements(oracle)
+        duals = oracle.first(FIRST)
+        sets = HittingSets([self._cost(oracle, mask) for mask in elements], (_over(elements, dual) for dual in duals))
+        status, holds = Status.UNKNOWN, False
+        while self.least and time.perf_counter() < until:
+            chosen = sets.next(sets.bound if holds else None, skip=holds)
+            if chosen is None:
+                return
+            rule = _union(elements, chosen)
+            duals, status = oracle.escapes(rule, seconds=until - time.perf_counter())
+            for dual in duals:
+                sets.add(_over(elements, dual))
+            if not duals and status is not Status.FOUND:
+                oracle.confirm(oracle.duals)
+                yield self._told(oracle, rule, sets.bound)
+                holds = True
+                if status is Status.UNKNOWN:
+                    break
+        if not holds:
+            rule = self._irredundant(oracle, until)
+            oracle.confirm(oracle.duals)
+            yield self._told(oracle, rule, sets.bound)
+
+    def _elements(self, oracle: Oracle) -> list[int]:
+        """What a rule is put together from: single components, or both of a feature."""
+        every = list(bits(oracle.components.all))
+        if self.counted == "components":
+            return [1 << bit for bit in every]
+        return [sum(1 << b for b in every if b // 2 == j) for j in sorted({b // 2 for b in every})]
+
+    def _cost(self, oracle: Oracle, mask: int) -> int:
+        name = oracle.query.space.names[next(bits(mask)) // 2]
+        return max(1, round(UNIT * float(self.weights.get(name, 1.0))))
+
+    def _irredundant(self, oracle: Oracle, until: float) -> int:
+        """A proved rule without the components that it can lose one by one, those first that few duals need."""
+        rule = oracle.components.all & ~oracle.must
+        needed = {bit: sum(dual >> bit & 1 for dual in oracle.duals) for bit in bits(rule)}
+        for bit in sorted(needed, key=lambda b: (needed[b], b)):
+            fewer = rule & ~(1 << bit)
+            if all(fewer & dual for dual in oracle.duals):
+                duals, status = oracle.escapes(fewer, seconds=max(CALL, (until - time.perf_counter()) / 4))
+                if not duals and (status is Status.NONE or not oracle.proved(rule)):
+                    rule = fewer
+        return rule
+
+    def _told(self, oracle: Oracle, rule: int, bound: int) -> Rule:
+        if self.counted == "conditions":  # a bound that a condition does not need only narrows it
+            for bit in reversed(list(bits(rule))):
+                fewer = rule & ~(1 << bit)
+                if rule >> (bit ^ 1) & 1 and not oracle.escapes(fewer)[0] and oracle.proved(fewer):
+                    rule = fewer
+        parts = [rule & mask for mask in self._elements(oracle) if rule & mask]
+        least = Least(self.counted, sum(self._cost(oracle, part) for part in parts) / UNIT, bound / UNIT)
+        return replace(oracle.components.rule(rule, oracle.verdict(rule)), least=least)
+
+
+def _over(elements: list[int], dual: int) -> int:
+    """A dual as a set of elements."""
+    return sum(1 << i for i, mask in enumerate(elements) if mask & dual)
+
+
+def _union(elements: list[int], chosen: int) -> int:
+    return sum(elements[i] for i in bits(chosen))

@@ -1,0 +1,409 @@
+"""Suggested constraints: what is planted is found, what chance made is not, and every row keeps every one."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dueto import FeatureSpace, InputError, parse_constraints, suggest_constraints
+from dueto.cli import main
+from dueto.datasets import load_adult
+from dueto.suggest import base, implications, parts
+from dueto.suggest.implications import Tables
+from dueto.suggest.parts import Cut
+
+M = 3000
+
+
+def texts(frame, space=None, **options):
+    return [str(one.constraint) for one in suggest_constraints(frame, space, **options)]
+
+
+def draw(seed=0):
+    return np.random.default_rng(seed)
+
+
+# -- planted ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_order_is_found_and_so_is_one_beside_missing_values_and_beside_codes():
+    rng = draw()
+    low = rng.poisson(4, M)
+    high = low + rng.poisson(1, M)
+    assert texts(pd.DataFrame({"a": low, "b": high})) == ["cf.a <= cf.b"]
+    holes = pd.DataFrame({"a": low.astype(float), "b": high})
+    holes.loc[::7, "a"] = np.nan
+    assert texts(holes) == ["not cf.a > cf.b"]
+    coded = pd.DataFrame({"a": low, "b": high})
+    coded.loc[rng.random(M) < 0.1, "b"] = -9
+    assert texts(coded) == ["cf.b >= 0 => cf.a <= cf.b"]
+
+
+def test_an_order_of_labels_is_found_where_both_have_the_same():
+    rng = draw()
+    dtype = pd.CategoricalDtype(["little", "some", "much", "most"], ordered=True)
+    low = rng.integers(0, 4, M)
+    high = np.maximum(low, rng.integers(0, 4, M))
+    frame = pd.DataFrame({n: pd.Categorical.from_codes(v, dtype=dtype) for n, v in {"a": low, "b": high}.items()})
+    assert texts(frame) == ["cf.a <= cf.b"]
+
+
+def test_sums_are_found():
+    rng = draw()
+    a, b = rng.poisson(3, M), rng.poisson(3, M)
+    assert texts(pd.DataFrame({"a": a, "b": b, "c": a + b + rng.poisson(2, M)})) == ["cf.a + cf.b <= cf.c"]
+    assert texts(pd.DataFrame({"a": a, "b": b, "c": a + b})) == ["cf.a + cf.b == cf.c"]
+    first = rng.integers(0, 101, M)
+    second = np.minimum(rng.integers(0, 101, M), 100 - first)
+    second[:5], first[:5] = 100, 0
+    assert texts(pd.DataFrame({"a": first, "b": second})) == ["cf.a + cf.b <= 100"]
+
+
+def test_equal_and_tied_features_are_found_once():
+    rng = draw()
+    rank = rng.integers(0, 6, M)
+    name = np.array(["none", "school", "college", "bachelor", "master", "doctor"])[rank]
+    frame = pd.DataFrame({"rank": rank, "again": rank, "name": name, "age": rng.integers(18, 80, M)})
+    assert sorted(texts(frame)) == ["cf.rank == cf.again", 'together("rank", "name")']
+    grouped = FeatureSpace.infer(frame, groups=[("rank", "name", "again")])
+    assert texts(frame, grouped) == ["cf.rank == cf.again"]
+
+
+def test_one_value_for_each_of_another_is_a_tie_but_an_identity_number_ties_nothing():
+    rng = draw()
+    city = rng.integers(0, 12, M)
+    frame = pd.DataFrame({"number": rng.permutation(M), "city": city, "country": np.array(list("xyz"))[city % 3]})
+    assert texts(FeatureSpace.infer(frame, category=["city"]).decode(FeatureSpace.infer(frame).encode(frame))) == [
+        'together("city", "country")'
+    ]
+
+
+def test_codes_that_the_same_rows_have_are_one_equivalence():
+    rng = draw()
+    frame = pd.DataFrame({name: rng.poisson(20, M) for name in "abc"})
+    frame.loc[rng.random(M) < 0.1, :] = -9
+    (one,) = suggest_constraints(frame)
+    assert one.kind == "equivalence"
+    assert (
+        str(one.constraint) == "(cf.a == -9 => cf.b == -9 and cf.c == -9) and (cf.b == -9 or cf.c == -9 => cf.a == -9)"
+    )
+    assert one.rows == (frame["a"] == -9).sum()
+
+
+def test_values_missing_together_are_an_equivalence():
+    rng = draw()
+    frame = pd.DataFrame({name: rng.normal(size=M) for name in "ab"})
+    frame.loc[rng.random(M) < 0.2, :] = np.nan
+    assert texts(frame) == [
+        "(cf.a.missing() => cf.b.missing()) and (cf.b.missing() => cf.a.missing())",
+    ]
+
+
+def test_implications_between_labels_numbers_and_truth_values_are_found():
+    rng = draw()
+    home = rng.choice(["rent", "own", "free"], M)
+    frame = pd.DataFrame({"home": home, "loan": (home == "own") & (rng.random(M) < 0.5)})
+    assert texts(frame) == ['cf.loan == True => cf.home == "own"']
+    frame = pd.DataFrame({"home": home, "rent": np.where(home == "rent", rng.integers(0, 3000, M), 0)})
+    assert texts(frame) == ['cf.rent > 0 => cf.home == "rent"']
+
+
+def test_a_range_is_found_where_rows_lie_on_its_edge_and_not_at_the_end_of_a_tail():
+    rng = draw()
+    adult = rng.random(M) < 0.5
+    age = np.where(adult, rng.integers(18, 90, M), rng.integers(0, 18, M))
+    found = texts(pd.DataFrame({"may_vote": adult, "age": age}))
+    assert sorted(found) == ["cf.may_vote == False => cf.age <= 17", "cf.may_vote == True => cf.age >= 18"]
+    tail = pd.DataFrame({"ill": adult, "weight": np.where(adult, rng.normal(40, 5, M), rng.normal(70, 20, M))})
+    assert texts(tail) == []
+
+
+# -- not by chance ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_is_proposed_of_independent_columns(seed):
+    rng = draw(seed)
+    m = int(rng.integers(200, 4000))
+    labels = np.array(list("abcdefghij"))
+    frame = pd.DataFrame(
+        {f"label {k}": labels[rng.choice(k, m, p=rng.dirichlet(np.ones(k)))] for k in (2, 4, 10)}
+        | {f"count {k}": rng.poisson(k, m) for k in (1, 5, 30)}
+        | {f"coded {k}": np.where(rng.random(m) < 0.2, -9, rng.poisson(8, m)) for k in (0, 1)}
+        | {"real": rng.normal(size=m), "yes": rng.random(m) < 0.1, "number": np.arange(m)}
+    )
+    frame["hole"] = pd.Series(rng.integers(0, 9, m)).where(rng.random(m) < 0.7)
+    assert texts(frame) == []
+
+
+def test_one_exception_is_enough_and_a_few_rows_are_not():
+    rng = draw()
+    low = rng.poisson(4, M)
+    frame = pd.DataFrame({"a": low, "b": low + rng.poisson(1, M)})
+    assert texts(frame[:20]) == []
+    frame.loc[M - 1, "b"] = frame.loc[M - 1, "a"] - 1
+    assert not any("cf.a <= cf.b" in text for text in texts(frame))
+    cat = rng.random(M) < 0.2
+    frame = pd.DataFrame({"cat": cat, "mammal": cat | (rng.random(M) < 0.3)})
+    assert len(texts(frame)) == 1
+    frame.loc[M] = [True, False]
+    assert texts(frame) == []
+
+
+def test_what_one_full_pair_of_parts_explains_is_not_proposed():
+    """Of 600 rows with -9 in one column 588 have it in the other: that says nothing of the other twelve."""
+    rng = draw()
+    a, b = rng.integers(0, 60, 10_000), rng.integers(0, 8, 10_000)
+    a[:600] = -9
+    b[:588] = -9
+    b[588:600] = 3  # by chance none of the few has 5, say
+    assert not [text for text in texts(pd.DataFrame({"a": a, "b": b})) if "!= 5" in text or "!= -9" in text]
+
+
+# -- redundant --------------------------------------------------------------------------------------------------------
+
+
+def test_orders_that_follow_from_others_are_dropped():
+    rng = draw()
+    a = rng.poisson(3, M)
+    b = a + rng.poisson(1, M)
+    c = b + rng.poisson(1, M)
+    assert sorted(texts(pd.DataFrame({"c": c, "a": a, "b": b}))) == ["cf.a <= cf.b", "cf.b <= cf.c"]
+
+
+def test_implications_that_follow_from_others_are_dropped():
+    rng = draw()
+    cat = rng.random(M) < 0.2
+    mammal = cat | (rng.random(M) < 0.3)
+    animal = mammal | (rng.random(M) < 0.3)
+    found = texts(pd.DataFrame({"cat": cat, "animal": animal, "mammal": mammal}))
+    assert found.count("cf.cat == True => cf.mammal == True") == 1
+    assert len(found) == 2
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_without_the_redundant_ones_the_implications_forbid_what_all_empty_cells_do(seed):
+    rng = draw(seed)
+    n, m = int(rng.integers(2, 5)), int(rng.integers(5, 60))
+    hidden = rng.integers(0, 3, m)
+    columns = {}
+    for k in range(n):
+        values = np.where(rng.random(m) < 0.7, hidden, rng.integers(0, 3, m))
+        columns[f"c{k}"] = values if rng.random() < 0.5 else np.array(["u", "v", "w"])[values]
+        if rng.random() < 0.3:
+            columns[f"c{k}"] = pd.Series(columns[f"c{k}"]).where(rng.random(m) < 0.8)
+    frame = pd.DataFrame(columns)
+    space = FeatureSpace.infer(frame)
+    X = space.encode(frame)
+    use = [j for j in range(n) if len(np.unique(X[:, j])) > 1]
+    if len(use) < 2:
+        return
+    cut = Cut(space, X, use, 1)
+    cut.sure = -np.inf  # every empty cell counts
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(implications, "LEAST", 0)
+        patch.setattr(implications, "EDGE", 0)
+        tables = Tables(cut)
+    never = tables.never.copy()
+    alone = np.eye(n, dtype=bool)
+    found = [one.constraint for one in (*tables.equivalences(alone), *tables.implications())]
+    product = np.array(list(itertools.product(*(np.unique(X[:, j]) for j in range(n)))))
+    codes = {j: {repr(v): cut.P[i, j] for i, v in enumerate(X[:, j])} for j in use}
+    expected = [not any(never[codes[i][repr(p[i])], codes[j][repr(p[j])]] for i in use for j in use) for p in product]
+    kept = np.ones(len(product), dtype=bool)
+    for constraint in found:
+        kept &= constraint.bind(space)(lambda j: product[:, j], product[0])
+    assert kept.tolist() == expected
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**32 - 1), few=st.integers(1, 9))
+def test_a_set_of_parts_is_said_exactly(seed, few):
+    rng = draw(seed)
+    m = 60
+    dtype = pd.CategoricalDtype(list("abcdefg"), ordered=True)
+    frame = pd.DataFrame(
+        {
+            "few": rng.poisson(2, m),
+            "coded": np.where(rng.random(m) < 0.4, rng.choice([-9, -8, -7], m), rng.poisson(9, m) * 3),
+            "zeros": np.where(rng.random(m) < 0.5, 0, rng.normal(size=m) ** 2),
+            "top": np.where(rng.random(m) < 0.3, 999, rng.integers(0, 40, m)),
+            "label": rng.choice(list("pqrst"), m),
+            "rank": pd.Categorical(rng.choice(list("abcdefg"), m), dtype=dtype),
+            "truth": rng.random(m) < 0.5,
+            "hole": pd.Series(rng.integers(0, 4, m)).where(rng.random(m) < 0.7),
+            "gap": pd.Series(rng.choice(["v", "w"], m)).where(rng.random(m) < 0.7),
+        }
+    )
+    space = FeatureSpace.infer(frame)
+    X = space.encode(frame)
+    use = [j for j in range(len(space)) if len(np.unique(X[:, j])) > 1]
+    cut = Cut(space, X, use, few)
+    for j in use:
+        for size in range(1, len(cut.parts[j])):
+            inside = rng.choice(cut.parts[j], size, replace=False).tolist()
+            said = cut.among(inside)
+            truth = said.bind(space)(lambda j: X[:, j], X[0])
+            assert truth.tolist() == np.isin(cut.P[:, j], inside).tolist(), said
+
+
+# -- true -------------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def tables(draw_from):
+    """Small tables of all kinds of columns, many of which depend on one another."""
+    rng = draw(draw_from(st.integers(0, 2**32 - 1)))
+    m, columns = draw_from(st.integers(1, 80)), []
+    for _ in range(draw_from(st.integers(1, 6))):
+        hidden = columns[int(rng.integers(len(columns)))] if columns and rng.random() < 0.6 else rng.integers(0, 6, m)
+        kind = draw_from(
+            st.sampled_from(["same", "more", "label", "truth", "constant", "real", "code", "missing", "sum"])
+        )
+        rank = pd.Series(pd.factorize(pd.Series(hidden).astype(str))[0])
+        column = {
+            "same": lambda h=hidden: pd.Series(h),
+            "more": lambda r=rank: r + rng.integers(0, 3, m),
+            "label": lambda r=rank: r.map(lambda v: f'label "{v // 2}"\n'),
+            "truth": lambda r=rank: r > 2,
+            "constant": lambda: pd.Series([7] * m),
+            "real": lambda r=rank: r + np.round(rng.normal(size=m), 2),
+            "code": lambda r=rank: r.where(rng.random(m) < 0.8, -9),
+            "missing": lambda r=rank: r.astype(float).where(rng.random(m) < 0.7),
+            "sum": lambda r=rank: r + 2 * r.shift(fill_value=0),
+        }[kind]()
+        columns.append(column.to_numpy())
+    return pd.DataFrame({k if k % 2 else f"name {k}": column for k, column in enumerate(columns)})
+
+
+@settings(max_examples=60)
+@given(frame=tables(), sure=st.sampled_from([-np.inf, 0.0, 2.0]))
+def test_all_rows_keep_every_candidate_even_before_it_is_held_against_them(frame, sure):
+    space = FeatureSpace.infer(frame)
+    X = space.encode(frame)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "SURE", sure - 20)
+        varied = [j for j in range(len(space)) if len(np.unique(X[:, j])) > 1]
+        for one in base._mined(Cut(space, X, varied, 2), draw()):
+            kept, rows = base._holds(one, space, X)
+            assert kept, one.constraint
+            assert 0 <= rows <= len(X)
+            again = parse_constraints(str(one.constraint))
+            assert len(again) == 1
+            assert again[0].same(one.constraint)
+
+
+@settings(max_examples=30)
+@given(frame=tables())
+def test_suggestions_are_ordered_counted_and_survive_their_file(frame):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "SURE", -20.0)
+        found = suggest_constraints(frame, most=5, min_rows=2, draws=500)
+    assert [one.excluded for one in found] == sorted((one.excluded for one in found), reverse=True)
+    assert len(found) <= 5
+    assert all(2 <= one.rows <= len(frame) for one in found)
+    again = parse_constraints(found.to_plaf())
+    assert len(again) == len(found)
+    assert all(a.same(b) for a, b in zip(again, found.constraints, strict=True))
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_the_share_ruled_out_is_that_of_independent_draws():
+    rng = draw()
+    a = rng.integers(0, 2, M)
+    frame = pd.DataFrame({"a": a, "b": np.where(a == 1, 1, rng.integers(0, 2, M)), "c": rng.random(M)})
+    found = suggest_constraints(frame, draws=50_000)
+    (one,) = found
+    exact = a.mean() * (1 - frame["b"].mean())
+    assert abs(one.excluded - exact) < 5 * (exact / 50_000) ** 0.5
+    assert one.expected == pytest.approx(M * exact, rel=0.01)
+    assert one.excluded == found.excluded
+    assert [o.excluded for o in suggest_constraints(frame, draws=50_000)] == [one.excluded]
+
+
+def test_arrays_and_one_hot_groups_are_read_too():
+    rng = draw()
+    low = rng.poisson(4, M)
+    array = np.column_stack([low, low + rng.poisson(1, M)])
+    assert texts(array) == ["cf.x0 <= cf.x1"]
+    job = rng.integers(0, 3, M)
+    frame = pd.DataFrame({f"job_{k}": (job == k).astype(int) for k in range(3)})
+    frame["wage"] = np.where(job == 1, 0, rng.integers(1, 9, M))
+    space = FeatureSpace.infer(frame, onehot={"job": ["job_0", "job_1", "job_2"]})
+    (one,) = suggest_constraints(frame, space)
+    assert one.kind == "equivalence"
+    assert one.rows == (job == 1).sum()
+
+
+def test_only_so_many_features_are_looked_at_and_the_others_are_named(monkeypatch):
+    monkeypatch.setattr(base, "WIDE", 2)
+    rng = draw()
+    low = rng.poisson(4, M)
+    frame = pd.DataFrame({"constant": 1, "a": low, "b": low + rng.poisson(1, M), "c": low})
+    found = suggest_constraints(frame)
+    assert [str(one.constraint) for one in found] == ["cf.a <= cf.b"]
+    assert found.unread == ("c",)
+    assert "# Not looked at: c." in found.to_plaf()
+
+
+# -- bad input --------------------------------------------------------------------------------------------------------
+
+
+def test_bad_input_is_refused_and_a_table_that_says_nothing_gives_nothing():
+    with pytest.raises(InputError, match="no rows"):
+        suggest_constraints(pd.DataFrame({"a": []}))
+    with pytest.raises(InputError, match="most must be at least 1"):
+        suggest_constraints(pd.DataFrame({"a": [1]}), most=0)
+    with pytest.raises(TypeError, match="draws must be a whole number"):
+        suggest_constraints(pd.DataFrame({"a": [1]}), draws=1.5)
+    for frame in (pd.DataFrame({"a": [1], "b": ["x"]}), pd.DataFrame({"a": [np.nan] * 9, "b": [None] * 9})):
+        found = suggest_constraints(frame)
+        assert (len(found), found.excluded, found.constraints) == (0, 0.0, [])
+        assert len(parse_constraints(found.to_plaf())) == 0
+
+
+# -- the command line -------------------------------------------------------------------------------------------------
+
+
+def dueto(*arguments):
+    done = CliRunner().invoke(main, list(map(str, arguments)))
+    return done.exit_code, done.stdout
+
+
+def test_the_command_writes_what_the_library_finds_and_check_accepts_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = load_adult().frame
+    frame.to_csv("adult.csv", index=False)
+    found = suggest_constraints(pd.read_csv("adult.csv"))
+    assert len(found) > 4
+    code, shown = dueto("space", "adult.csv", "--suggest-constraints")
+    assert (code, shown) == (0, found.to_plaf())
+    assert dueto("space", "adult.csv", "--suggest-constraints", "adult.plaf")[0] == 0
+    assert (tmp_path / "adult.plaf").read_text(encoding="utf-8") == shown
+    code, told = dueto("check", "adult.plaf", "adult.csv", "--json")
+    checked = json.loads(told)["constraints"]
+    assert code == 0
+    assert [one["text"] for one in checked] == [str(one) for one in found.constraints]
+    assert {one["broken_rows"] for one in checked} <= {0, None}
+    code, told = dueto("space", "adult.csv", "--suggest-constraints", "-", "--json")
+    assert json.loads(told)["suggestions"] == found.to_dict()
+    assert "suggestions" not in json.loads(dueto("space", "adult.csv", "--json")[1])
+
+
+def test_the_command_writes_over_no_file_and_none_of_another_kind(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"a": range(9)}).to_csv("few.csv", index=False)
+    (tmp_path / "mine.plaf").write_text("cf.a >= 0\n")
+    assert dueto("space", "few.csv", "--suggest-constraints", "mine.plaf")[0] == 2
+    assert dueto("space", "few.csv", "--suggest-constraints", "mine.txt")[0] == 2
+    assert dueto("space", "few.csv", "--suggest-constraints", "nowhere/mine.plaf")[0] == 2
+    assert (tmp_path / "mine.plaf").read_text() == "cf.a >= 0\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["few.csv", "mine.plaf"]
