@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dueto.models import Model
     from dueto.rules import Finder
 
-__all__ = ["World", "check_finder", "check_method", "world", "worlds"]
+__all__ = ["KINDS", "World", "check_finder", "check_method", "world", "worlds"]
 
 SCORES, CHANCES = (0.0, 0.3, 0.5, 0.50001, 1.0), (0.4, 0.2, 0.2, 0.1, 0.1)
 
@@ -110,14 +110,14 @@ def _random_constraints(rng: np.random.Generator, n: int) -> tuple[Expr, ...]:
     return tuple(pool[i] for i in rng.permutation(len(pool))[: rng.integers(0, 4)])
 
 
-def world(seed: int, *, tree: bool = False) -> World | None:
+def world(seed: int, *, kind: str = "scores") -> World | None:
     """A random world; None where everybody in the data gets the desired outcome.
 
     Two or three features are numbers from 0 to 3, the third with missing values, and the last is a one-hot group of
-    three columns. The model is an unpruned tree, or a random score for each instance, with ties at 0.5 among them.
+    three columns. The model is of one of the `KINDS`: a random score for each instance, with ties at 0.5 among them, or
+    a small fitted model.
     """
     import pandas as pd
-    from sklearn.tree import DecisionTreeClassifier
 
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(2, 4)), int(rng.integers(3, 30))
@@ -128,13 +128,7 @@ def world(seed: int, *, tree: bool = False) -> World | None:
     for k in range(3):
         frame[f"g_{k}"] = (hot == k).astype(float)
     space = FeatureSpace.infer(frame, onehot={"f9": ["g_0", "g_1", "g_2"]})
-    if tree:
-        y = rng.integers(0, 2, m)
-        y[:2] = 0, 1
-        fitted = DecisionTreeClassifier(max_depth=int(rng.integers(1, 6)), random_state=int(rng.integers(2**31)))
-        model = as_model(fitted.fit(frame, y), space)
-    else:
-        model = as_model(_Scattered(rng.choice(SCORES, size=997, p=CHANCES)), space)
+    model = as_model(KINDS[kind](frame, rng), space)
     X = space.encode(frame)
     bad = X[~model.good(X)]
     if not len(bad):
@@ -154,9 +148,88 @@ class _Scattered:
         return np.asarray(self.table[digits.astype(int) % len(self.table)])
 
 
-def worlds(seeds: Iterable[int], *, tree: bool = False) -> Iterator[World]:
+def worlds(seeds: Iterable[int], *, kind: str = "scores") -> Iterator[World]:
     """The random worlds of some seeds."""
-    return (found for seed in seeds if (found := world(seed, tree=tree)) is not None)
+    return (found for seed in seeds if (found := world(seed, kind=kind)) is not None)
+
+
+def _scores(frame: Any, rng: np.random.Generator) -> Any:  # noqa: ARG001
+    return _Scattered(rng.choice(SCORES, size=997, p=CHANCES))
+
+
+def _tree(frame: Any, rng: np.random.Generator) -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    y = _outcomes(frame, rng)
+    return DecisionTreeClassifier(max_depth=int(rng.integers(1, 6)), random_state=int(rng.integers(2**31))).fit(
+        frame, y
+    )
+
+
+def _forest(frame: Any, rng: np.random.Generator) -> Any:
+    """Few trees, many of them pure: sums that are exactly half."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    sizes = {"n_estimators": int(rng.integers(1, 7)), "max_depth": int(rng.integers(1, 6))}
+    leaf = int(rng.integers(1, 4))
+    forest = RandomForestClassifier(**sizes, min_samples_leaf=leaf, random_state=int(rng.integers(2**31)))
+    return forest.fit(frame, _outcomes(frame, rng))
+
+
+def _boosting(frame: Any, rng: np.random.Generator) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    sizes = {"max_iter": int(rng.integers(1, 6)), "max_depth": int(rng.integers(1, 4)), "min_samples_leaf": 1}
+    return HistGradientBoostingClassifier(**sizes, learning_rate=1.0).fit(frame, _outcomes(frame, rng))
+
+
+def _linear(frame: Any, rng: np.random.Generator) -> Any:
+    """A logistic regression, half of them with small whole weights: margins that are exactly 0."""
+    from sklearn.linear_model import LogisticRegression
+
+    return _weighted(LogisticRegression(), frame, rng, ("coef_", "intercept_"))
+
+
+def _network(frame: Any, rng: np.random.Generator) -> Any:
+    """A network of ReLUs, half of them with small whole weights."""
+    from sklearn.neural_network import MLPClassifier
+
+    layers = tuple(rng.integers(2, 6, int(rng.integers(1, 3))).tolist())
+    return _weighted(MLPClassifier(layers, max_iter=20, random_state=0), frame, rng, ("coefs_", "intercepts_"))
+
+
+def _weighted(classifier: Any, frame: Any, rng: np.random.Generator, names: Iterable[str]) -> Any:
+    import warnings
+
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it need not converge
+        fitted = make_pipeline(SimpleImputer(keep_empty_features=True), classifier).fit(frame, _outcomes(frame, rng))
+    if rng.random() < 0.5:
+        fitted[0].statistics_[:] = -1.0
+        for name in names:
+            old = getattr(classifier, name)
+            whole = [rng.integers(-2, 3, np.shape(w)).astype(float) for w in (old if isinstance(old, list) else [old])]
+            setattr(classifier, name, whole if isinstance(old, list) else whole[0])
+    return fitted
+
+
+def _outcomes(frame: Any, rng: np.random.Generator) -> NDArray[np.int_]:
+    y = rng.integers(0, 2, len(frame))
+    y[:2] = 0, 1
+    return y
+
+
+KINDS = {
+    "scores": _scores,
+    "tree": _tree,
+    "forest": _forest,
+    "boosting": _boosting,
+    "linear": _linear,
+    "network": _network,
+}
 
 
 def check_method(method: Method, worlds: Iterable[World], *, seed: int = 0) -> None:

@@ -44,6 +44,12 @@ MAKERS = {
 FITTED: dict[str, Model] = {}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _forget():
+    yield
+    FITTED.clear()  # a booster that lives until Python ends is freed too late
+
+
 def model_of(name):
     """Fitted once, read once."""
     if not LIBRARIES.get(name, True):
@@ -81,12 +87,15 @@ def test_a_leaf_with_another_value_is_refused(name, which, by):
 @settings(max_examples=8, deadline=None)
 @given(which=st.integers(0, 10**6), up=st.booleans())
 def test_a_threshold_one_step_away_is_refused(name, which, up):
-    """By the least that the library's comparison can tell apart, on a column of real numbers."""
+    """By two steps of the library's comparison, between leaves that differ, on a column of real numbers."""
     model = model_of(name)
     form = model.structure.form
-    splits = form.splits
+    splits, split = form.splits, form.split
     b = np.flatnonzero(np.array(model.space.names)[model.structure.columns.owner] == "b")[0]
-    mine = np.flatnonzero((splits.column == b) & (np.abs(splits.threshold) < 1e9) & (np.abs(splits.threshold) > 1e-30))
+    lowest = np.flatnonzero((split >= 0) & (form.left[form.left] < 0) & (form.left[form.right] < 0))
+    lowest = lowest[np.abs(form.value[form.left[lowest]] - form.value[form.right[lowest]]) > 1e-5]
+    size = np.abs(splits.threshold[split[lowest]])
+    mine = split[lowest[(splits.column[split[lowest]] == b) & (size < 1e9) & (size > 1e-30)]]
     k = mine[which % len(mine)]
     threshold = splits.threshold.copy()
     one = np.float32 if splits.float32 else np.float64
@@ -200,6 +209,24 @@ def test_probes_hold_every_label_and_missing_and_come_to_every_node(name):
             came[form.right[i]] = came[i] & ~left[form.split[i]]
     reached = np.array([c.any() for c in came])
     assert reached.mean() > (0.8 if name in ("pipeline", "tree", "forest") else 0.95)
+
+
+def test_probes_find_where_a_scaled_range_crosses_a_threshold():
+    """A threshold behind a scaler, moved by two steps of float32, on a declared range of real numbers."""
+    table = NUMBERS[["b", "c"]]
+    space = FeatureSpace.infer(table).declare({"b": {"low": -7.3, "high": 9.1}})
+    fitted = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_leaf_nodes=12, random_state=0)).fit(table, GOOD)
+    model = as_model(fitted, space)
+    assert model.structure is not None, model.unstructured
+    splits = model.structure.form.splits
+    for k in np.flatnonzero(splits.column == 0):
+        threshold = splits.threshold.copy()
+        threshold[k] = np.nextafter(np.nextafter(np.float32(threshold[k]), np.float32(9)), np.float32(9))
+        refused(model, replace(model.structure, form=changed_splits(model.structure.form, threshold)))
+
+
+def changed_splits(form, threshold):
+    return replace(form, splits=replace(form.splits, threshold=threshold))
 
 
 def test_probes_are_bounded_whatever_the_model_and_the_labels():

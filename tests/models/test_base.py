@@ -73,6 +73,26 @@ def test_rows_are_scored_in_batches_in_order_and_counted():
     assert line.rows_scored == 2 * BATCH + 12
 
 
+def test_rows_scored_for_a_check_are_counted_apart():
+    half = model(lambda t: t["age"] / 100)
+    assert np.array_equal(half.check(X), [*half.score(X[:2]).tolist(), 0.4, 0.5])
+    assert (half.rows_checked, half.rows_scored) == (4, 2)
+
+
+def test_a_reader_is_asked_once_and_may_fail():
+    calls = []
+
+    def reader(asked):
+        calls.append(asked)
+        raise KeyError("nodes")
+
+    half = model(lambda t: t["age"] / 100, reader=reader, name="half")
+    assert half.structure is None
+    assert half.unstructured == "reading it failed with KeyError: 'nodes'"
+    assert calls == [half]
+    assert half.score(X).tolist() == [0.2, 0.3, 0.4, 0.5]
+
+
 def test_no_rows_need_no_call():
     def never(table):
         raise AssertionError(table)

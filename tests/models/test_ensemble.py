@@ -128,6 +128,19 @@ def test_margins_are_the_same_whatever_rows_come_together():
     assert np.allclose(form.margin(Z), np.concatenate(parts), rtol=0, atol=1e-12)
 
 
+def test_nodes_that_nothing_leads_to_are_left_out():
+    rng = np.random.default_rng(5)
+    trees = [random_tree(rng, 3, sets=True, zero=True) for _ in range(9)]
+    whole = Ensemble.from_trees(trees)
+    cut = [
+        {name: [*v, None, None] if name == "sets" else np.append(v, [-1, -1]) for name, v in tree.items()}
+        for tree in trees
+    ]
+    pruned = Ensemble.from_trees(cut)
+    for name in ("root", "left", "right", "split", "value"):
+        assert np.array_equal(getattr(pruned, name), getattr(whole, name))
+
+
 def test_no_rows_have_no_margins():
     tree = {"left": np.array([-1]), "right": np.array([-1]), "column": np.array([0]), "threshold": np.array([0.0])}
     form = Ensemble.from_trees([tree | {"value": np.array([2.0])}], base=1.0)

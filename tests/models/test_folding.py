@@ -226,6 +226,17 @@ def test_boosting_at_the_end_of_a_pipeline_is_read(library):
     check(model, drawn(model.space))
 
 
+def test_what_a_sparse_table_does_not_hold_is_missing_to_xgboost_and_zero_to_others():
+    table = TEXT.drop(columns=HOLES).assign(a=TEXT["a"] - 7)  # a is zero now and then
+    fold = make_column_transformer((OneHotEncoder(drop="first"), CAT), remainder="passthrough", sparse_threshold=1.0)
+    for library, make in (("xgboost", xgb), ("lightgbm", lgb), ("sklearn", lambda: RandomForestClassifier(6))):
+        if LIBRARIES.get(library, True):
+            fitted = make_pipeline(fold, make()).fit(table, FAIR)
+            assert hasattr(fitted[0].transform(table), "tocoo")
+            model = read(fitted, table)
+            check(model, drawn(model.space))
+
+
 def test_pandas_categories_come_through_a_pipeline_that_passes_them():
     fold = make_column_transformer(("passthrough", ["job", "grade"]), (JUST, ["b"])).set_output(transform="pandas")
     model = read(make_pipeline(fold, hist()).fit(CATEGORIES, FAIR), CATEGORIES)

@@ -151,3 +151,60 @@ def test_without_the_package_onnx_the_file_is_a_black_box(monkeypatch):
     model = as_model(obj, FeatureSpace.infer(FLAT))
     assert model.structure is None
     assert 'pip install "dueto[onnx]"' in model.unstructured
+
+
+@pytest.mark.parametrize("kind", [TensorProto.FLOAT, TensorProto.DOUBLE])
+def test_trees_compare_numbers_as_they_come(kind):
+    """A threshold is float32; of 0.1 and the float64 next above float32(0.1), only doubles fall on different sides."""
+    node = helper.make_node(
+        "TreeEnsembleClassifier",
+        ["X"],
+        ["label", "probabilities"],
+        domain="ai.onnx.ml",
+        nodes_treeids=[0, 0, 0],
+        nodes_nodeids=[0, 1, 2],
+        nodes_featureids=[0, 0, 0],
+        nodes_values=[0.1, 0.0, 0.0],
+        nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"],
+        nodes_truenodeids=[1, 0, 0],
+        nodes_falsenodeids=[2, 0, 0],
+        class_treeids=[0, 0],
+        class_nodeids=[1, 2],
+        class_ids=[0, 0],
+        class_weights=[0.2, 0.8],
+        classlabels_int64s=[0, 1],
+        post_transform="NONE",
+    )
+    given = helper.make_tensor_value_info("X", kind, [None, 1])
+    label = helper.make_tensor_value_info("label", TensorProto.INT64, [None])
+    scores = helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, [None, 2])
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 1)]
+    graph = helper.make_graph([node], "tree", [given], [label, scores])
+    obj = OnnxModel(helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString())
+    model = read(obj, np.array([[0.1], [0.2]]))
+    edge = np.nextafter(float(np.float32(0.1)), 1.0)
+    side = check(model, np.array([[0.1], [edge], [0.2]]))
+    assert side.tolist() == [-1, 1 if kind == TensorProto.DOUBLE else -1, 1]
+
+
+def with_modes(obj, mode):
+    """The same trees, compared otherwise."""
+    import onnx
+
+    model = onnx.load_model_from_string(obj.content)
+    for node in model.graph.node:
+        for attribute in node.attribute:
+            if attribute.name == "nodes_modes":
+                attribute.strings[:] = [b"LEAF" if m == b"LEAF" else mode for m in attribute.strings]
+    return OnnxModel(model.SerializeToString())
+
+
+@pytest.mark.parametrize("case", ["tree, missing", "boosting"])
+def test_trees_that_compare_by_less_than_are_read_too(case):
+    fitted, table, _ = CASES[case]
+    obj = with_modes(exported(fitted.fit(table, GOOD.astype(int)), table), b"BRANCH_LT")
+    model = read(obj, table)
+    assert model.structure.form.splits.strict
+    check(model, adversarial(model.structure))
+    other = as_model(with_modes(obj, b"BRANCH_GT"), FeatureSpace.infer(table))
+    assert "its trees compare by BRANCH_GT" in other.unstructured

@@ -16,11 +16,11 @@ from dueto.testing import World, check_finder, worlds
 
 seeds = st.integers(0, 2**32 - 1)
 METHODS: dict[str, Method] = {"auto": Auto(), "exhaustive": Exhaustive(), "geco": GeCo(), "leaf-boxes": LeafBoxes()}
-PAIRS = [(name, tree) for name in METHODS for tree in (True, False) if tree or name != "leaf-boxes"]
+PAIRS = [(name, kind) for name in METHODS for kind in ("tree", "scores") if kind == "tree" or name != "leaf-boxes"]
 
 
-def a_world(seed: int, *, tree: bool) -> World:
-    found = list(worlds([seed], tree=tree))
+def a_world(seed: int, *, kind: str) -> World:
+    found = list(worlds([seed], kind=kind))
     assume(found)
     return found[0]
 
@@ -28,7 +28,7 @@ def a_world(seed: int, *, tree: bool) -> World:
 @given(seed=seeds)
 @settings(max_examples=100)
 def test_a_rule_holds_of_an_instance_exactly_when_it_misses_its_dual(seed: int):
-    w = a_world(seed, tree=False)
+    w = a_world(seed, kind="scores")
     components, rng = Components(w.space, w.x), np.random.default_rng(seed)
     chosen = components.all & int(rng.integers(0, 1 << (2 * len(w.space))))
     instances = w.instances
@@ -49,7 +49,7 @@ def test_a_rule_holds_of_an_instance_exactly_when_it_misses_its_dual(seed: int):
 @given(seed=seeds)
 @settings(max_examples=60)
 def test_a_rule_is_globally_consistent_exactly_when_it_meets_every_counterfactuals_dual(seed: int):
-    w = a_world(seed, tree=True)
+    w = a_world(seed, kind="tree")
     components, rng = Components(w.space, w.x), np.random.default_rng(seed)
     truth = w.counterfactuals
     duals = minimal(to_sets(components.duals(truth)))
@@ -59,18 +59,18 @@ def test_a_rule_is_globally_consistent_exactly_when_it_meets_every_counterfactua
         assert consistent == all(chosen & dual for dual in duals)
 
 
-@pytest.mark.parametrize(("name", "tree"), PAIRS)
+@pytest.mark.parametrize(("name", "kind"), PAIRS)
 @given(seed=seeds)
 @settings(max_examples=60)
-def test_a_rule_called_proved_is_consistent_and_irredundant(name: str, tree: bool, seed: int):
-    check_finder(GreedyRuleCF(), METHODS[name], worlds([seed], tree=tree), seed=seed % 1000)
+def test_a_rule_called_proved_is_consistent_and_irredundant(name: str, kind: str, seed: int):
+    check_finder(GreedyRuleCF(), METHODS[name], worlds([seed], kind=kind), seed=seed % 1000)
 
 
-@pytest.mark.parametrize("tree", [True, False])
+@pytest.mark.parametrize("kind", ["tree", "scores"])
 @given(seed=seeds)
 @settings(max_examples=60)
-def test_no_counterfactual_escapes_what_the_search_calls_unrefuted_in_these_small_worlds(tree: bool, seed: int):
-    for w in worlds([seed], tree=tree):
+def test_no_counterfactual_escapes_what_the_search_calls_unrefuted_in_these_small_worlds(kind: str, seed: int):
+    for w in worlds([seed], kind=kind):
         rule = GreedyRuleCF().find(Oracle(w.query, GeCo(), np.random.default_rng(seed)))
         assert not rule.box(w.space).contains(w.counterfactuals).any()
 

@@ -21,7 +21,8 @@ __all__ = ["Auto"]
 
 @dataclass(frozen=True)
 class Auto:
-    """Leaf boxes for a tree, branch and bound for an ensemble; else GeCo finds, and every instance is tried where few are left.
+    """Leaf boxes for a tree, branch and bound for an ensemble; else GeCo finds, and every instance is tried where few
+    are left.
 
     The answer's `by` says which it was. A rule shrinks the space, so the methods may differ from call to call: a search
     that finds nothing under a rule is followed by a proof wherever the rule leaves few enough instances.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dueto.models import Model
+    from dueto.models.structure import Structure
     from dueto.plaf import Bound, Expr
     from dueto.space import FeatureSpace
 
@@ -63,6 +64,8 @@ class Query:
         The part of the space asked about: a rule, or everything.
     donors : (d, n) float64
         Encoded rows known to get the desired outcome; a search may start from them. May be empty.
+    plausibility : Structure, optional
+        How ordinary a row is, as a margin: what is proposed must exceed its cut.
     memo : dict
         What methods worked out about the query without its box, shared by all that are made of it by `under`.
     """
@@ -74,6 +77,7 @@ class Query:
     distance: Distance
     box: Box
     donors: NDArray[np.float64]
+    plausibility: Structure | None = None
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def under(self, box: Box) -> Query:
@@ -89,6 +93,8 @@ class Query:
             ok &= same(X, self.x)[:, group.members].all(axis=1) | group.contains(X)
         for constraint in self.constraints:
             ok &= constraint(lambda j: X[:, j], self.x)
+        if self.plausibility is not None:
+            ok[ok] = self.plausibility.margin(X[ok]) > self.plausibility.cut
         return ok
 
     def accepts(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -147,8 +153,8 @@ class Judge(Protocol):
     def escape(self, box: Box, *, seconds: float | None = None) -> Answer:
         """Whether a feasible instance in the box gets the desired outcome: FOUND, with some; NONE; or UNKNOWN.
 
-        Those found are desired by the model's structure, and the model itself has not been asked; their changes are undone
-        as far as they stay desired. `seconds` shortens the method's own limit.
+        Those found are desired by the model's structure, and the model itself has not been asked; their changes are
+        undone as far as they stay desired. `seconds` shortens the method's own limit.
         """
         ...
 
@@ -202,6 +208,7 @@ def build_query(
     X: NDArray[np.float64] | None = None,
     counts: NDArray[np.int_] | None = None,
     donors: NDArray[np.float64] | None = None,
+    plausibility: Structure | None = None,
 ) -> Query:
     """A query over the whole space, constraints bound to it; `together` ties features to the tuples in `X`.
 
@@ -218,7 +225,8 @@ def build_query(
     bound = tuple(part.bind(space) for part in parts if not isinstance(part, Together))
     nobody = np.empty((0, len(space)))
     everything = Box.everything(len(space))
-    return Query(model, space, x, bound, distance or Distance(), everything, nobody if donors is None else donors)
+    donors = nobody if donors is None else donors
+    return Query(model, space, x, bound, distance or Distance(), everything, donors, plausibility)
 
 
 def _conjuncts(expr: Expr) -> list[Expr]:

@@ -10,31 +10,34 @@ import numpy as np
 
 from dueto.box import Box
 from dueto.counterfactuals.base import Answer, Query, Status
-from dueto.counterfactuals.cells import Cells, refusal
-from dueto.counterfactuals.partition import partition
+from dueto.counterfactuals.cells import refusal
+from dueto.counterfactuals.grid import DONORS, Grid
 from dueto.counterfactuals.ranking import ranked
 from dueto.counterfactuals.units import CONSTRAINTS
+from dueto.errors import InputError
+from dueto.models.additive import Additive
 from dueto.models.ensemble import Ensemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BranchAndBound", "Grid"]
+__all__ = ["BranchAndBound"]
 
 STARTS = 8  # points that a climb starts from
-DONORS, RECENT = 64, 64  # the nearest good rows of the data, and the points found last, of which they are taken
+RECENT = 64  # points found last, of which they are taken, besides good rows of the data
+FEW = 16  # of these, those tried before the others
 FIRST, SLICE = 300, 1_000  # boxes looked at before what is still open is taken up again: at first, and later
-JOINED = 256  # leaves of trees that are joined, at most
-PAIRS = 6_000  # pairs of trees looked at to choose those to join
+JOINED = 128  # leaves of trees that are joined, at most
+PAIRS = 1_500  # pairs of trees looked at to choose those to join
 
 
 @dataclass(frozen=True)
 class BranchAndBound:
     """Bound the margin over a box by the best leaf of each tree that is still within reach; split; repeat.
 
-    Use it for sums of trees: forests, boosting. A climb from good rows finds most counterfactuals that exist; what it does
-    not find is searched for box by box, and where no box is left there is none. It equals `Exhaustive` wherever that can be
-    used.
+    Use it for sums of trees: forests, boosting. A climb from good rows finds most counterfactuals that exist; what it
+    does not find is searched for box by box, and where no box is left there is none. It equals `Exhaustive` wherever
+    that can be used.
 
     Parameters
     ----------
@@ -48,11 +51,16 @@ class BranchAndBound:
     nodes: int = 10_000_000
     name: str = "branch and bound"
 
+    def __post_init__(self) -> None:
+        for option in ("seconds", "nodes"):
+            if not getattr(self, option) >= 0:
+                raise InputError(f"{option} of branch and bound must not be negative, got {getattr(self, option)!r}")
+
     def refuses(self, query: Query) -> str:
         """Why the query is beyond branch and bound, or empty."""
         structure = query.model.structure
-        if structure is not None and not isinstance(structure.form, Ensemble):
-            return "the model is not a sum of decision trees"
+        if structure is not None and not isinstance(structure.form, Ensemble | Additive):
+            return "the model is not a sum of decision trees, nor of functions of one feature each"
         return refusal(query)
 
     def grid(self, query: Query) -> Grid:
@@ -67,7 +75,7 @@ class BranchAndBound:
         return GridJudge(self, query)
 
     def region(self, query: Query) -> tuple[Grid, tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """A query as a region of a grid: of the one that all rules share, or, if its box cuts holes there, of its own."""
+        """A query as a region of the grid that all rules share, or, if its box cuts holes there, of its own."""
         grid = self.grid(query)
         found = grid.cells.region(query.box)
         if found is None:
@@ -81,12 +89,14 @@ class BranchAndBound:
         grid, region = self.region(query)
         if grid.cells.reason:
             return _none(query, grid)
-        search = grid.search(*region, seconds=self.seconds, nodes=self.nodes)
+        search = Search(grid, *region, seconds=self.seconds, nodes=self.nodes)
         near = query.donors[np.argsort(query.distances(query.donors), kind="stable")[:DONORS]]
         status, points = search.nearest(grid.cells.points(near)) if nearest else search.any()
         X = ranked(query, grid.cells.rows(points), k)
         if len(points) and not len(X):
             status = Status.UNKNOWN
+        if status is Status.OPTIMAL and isinstance(grid.cells.structure.form, Additive) and not _listed(grid):
+            status = Status.FOUND  # of a range, only the ends were looked at
         return Answer(status, X, query.distances(X), self.name, query.model.rows_scored - before, search.told)
 
 
@@ -105,7 +115,8 @@ class GridJudge:
         if grid.cells.reason:
             return _none(self.query, grid)
         limit = self.method.seconds if seconds is None else min(seconds, self.method.seconds)
-        search = grid.search(*region, seconds=limit, nodes=self.method.nodes, pool=self.pool)
+        pool = self.pool if grid is self.method.grid(self.query) else None
+        search = Search(grid, *region, seconds=limit, nodes=self.method.nodes, pool=pool)
         status, points = search.any()
         X = grid.cells.rows(points)
         spent = self.query.model.rows_scored - before
@@ -114,86 +125,12 @@ class GridJudge:
     def undo(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Accepted rows with changes undone."""
         grid = self.method.grid(self.query)
-        whole = grid.search(np.zeros_like(grid.own), grid.cells.sizes - 1, seconds=0.0, nodes=0, pool=self.pool)
+        whole = Search(grid, np.zeros_like(grid.own), grid.cells.sizes - 1, seconds=0.0, nodes=0, pool=self.pool)
         return grid.cells.rows(np.array([whole.shrunk(p) for p in grid.cells.points(X)]).reshape(-1, len(grid.own)))
 
 
-class Grid:
-    """A query's cells, and the ensemble over them, in the arrays that the compiled loops take."""
-
-    def __init__(self, query: Query) -> None:
-        from dueto.counterfactuals import kernels
-
-        self.query, self.cells = query, Cells.of(query)
-        structure = self.cells.structure
-        form = structure.form
-        assert isinstance(form, Ensemble)
-        self.form, self.cut, self.slack = form, structure.cut, structure.slack
-        self.own = self.cells.own
-        U = len(self.cells.units)
-        unit, kind, cut = (np.zeros(len(form.splits), dtype=np.int64) for _ in range(3))
-        tables: list[NDArray[np.bool_]] = []
-        rows: list[NDArray[np.intp]] = []
-        ordered = self.cells.numeric.copy()
-        for u, (members, values) in enumerate(
-            zip((x.members for x in self.cells.units), self.cells.values, strict=True)
-        ):
-            for i, j in enumerate(members):
-                part = partition(structure, j)
-                if not len(part.which):
-                    continue
-                left = part.left(values[:, i])
-                n = int(ordered[u])
-                unit[part.which] = u
-                cut[part.which], kind[part.which] = _cuts(left[:, :n])
-                if n and (kind[part.which] == kernels.SET).any():
-                    ordered[u] = 0
-                tables.append(left)
-                rows.append(part.which)
-        self.ordered = ordered
-        kind[ordered[unit] == 0] = kernels.SET
-        start = np.zeros(len(form.splits), dtype=np.int64)
-        counts = [np.zeros(1, dtype=np.int32)]
-        at = 1
-        for left, which in zip(tables, rows, strict=True):
-            running = np.pad(left.cumsum(axis=1, dtype=np.int32), [(0, 0), (1, 0)])
-            start[which] = at + np.arange(len(which)) * running.shape[1]
-            at += running.size
-            counts.append(running.ravel())
-        sizes = self.cells.sizes.astype(np.int64)
-        self.forest = kernels.Forest(
-            form.root, form.left, form.right, form.split, form.value, float(form.base),
-            unit, kind, cut, start, np.concatenate(counts), sizes, ordered.astype(np.int64), _depth(form),
-        )  # fmt: skip
-        self.ties = _ties(kernels, self.cells)
-        self.set_start = np.append(0, np.cumsum(np.where(ordered == 0, sizes, 0)))
-        self.cell_start = np.append(0, np.cumsum(sizes))
-        self.parts = np.vstack([np.empty((0, 4)), *self.cells.parts])
-        self.weights = np.array([*query.distance.weights, max(1, len(query.x))], dtype=np.float64)
-        self.single = np.array([len(x.members) == 1 for x in self.cells.units], dtype=np.int64)
-        self.odd = _odd(form, self.slack)
-
-    @property
-    def donors(self) -> NDArray[np.intp]:
-        """Points of the nearest good rows of the data."""
-        if "donors" not in self.__dict__:
-            X = self.query.donors
-            near = np.argsort(self.query.distances(X), kind="stable")[:DONORS]
-            self.__dict__["donors"] = self.cells.points(X[near])
-        found: NDArray[np.intp] = self.__dict__["donors"]
-        return found
-
-    def search(
-        self,
-        lo: NDArray[np.intp],
-        hi: NDArray[np.intp],
-        *,
-        seconds: float,
-        nodes: int,
-        pool: list[NDArray[np.intp]] | None = None,
-    ) -> Search:
-        """A search of one region; good points found go to the pool, and climbs start from those found before."""
-        return Search(self, lo.astype(np.int64), hi.astype(np.int64), seconds, nodes, [] if pool is None else pool)
+def _listed(grid: Grid) -> bool:
+    return all(unit.listed for unit in grid.cells.units)
 
 
 def _none(query: Query, grid: Grid) -> Answer:
@@ -201,20 +138,22 @@ def _none(query: Query, grid: Grid) -> Answer:
 
 
 class Search:
-    """One question about one region of a grid."""
+    """One question about one region of a grid; climbs start from a pool of points too, and what is found goes there."""
 
     def __init__(
         self,
         grid: Grid,
-        lo: NDArray[np.int64],
-        hi: NDArray[np.int64],
+        lo: NDArray[np.intp],
+        hi: NDArray[np.intp],
+        *,
         seconds: float,
         nodes: int,
-        pool: list[NDArray[np.intp]],
+        pool: list[NDArray[np.intp]] | None = None,
     ) -> None:
         from dueto.counterfactuals import kernels
 
-        self.k, self.grid, self.lo, self.hi, self.pool = kernels, grid, lo, hi, pool
+        self.k, self.grid, self.lo, self.hi = kernels, grid, lo.astype(np.int64), hi.astype(np.int64)
+        self.pool = [] if pool is None else pool
         self.until, self.left, self.spent, self.told = time.perf_counter() + seconds, nodes, 0, ""
 
     @property
@@ -239,18 +178,22 @@ class Search:
             found = point[None]
         return Status.FOUND, np.array([self.shrunk(p) for p in found])
 
-    def climbed(self, starts: int) -> NDArray[np.intp]:
-        """The first good point that climbs reach, from good rows of the data and points found before, moved into the region."""
+    def climbed(
+        self, starts: int, lo: NDArray[np.int64] | None = None, hi: NDArray[np.int64] | None = None
+    ) -> NDArray[np.intp]:
+        """The first good point that climbs reach, from good rows and points found before, moved into the region."""
         g = self.grid
-        pool = np.vstack([np.maximum(g.own, 0)[None], *self.pool[-RECENT:], g.donors])
-        pool = np.clip(pool, self.lo, self.hi)
-        if len(g.ties.start):
-            pool = pool[[self.k.possible(g.ties, -1, p, p) for p in pool]]
-        margins = self.k.margins(g.forest, pool)
+        pool = np.vstack([np.maximum(g.own, 0)[None], *self.pool[: -RECENT - 1 : -1], g.donors])
+        lo, hi = (self.lo, self.hi) if lo is None or hi is None else (lo, hi)
+        pool = np.clip(pool, lo, hi)
+        if len(g.ties.start) or g.query.plausibility is not None:
+            pool = pool[[self.k.fits(g.forest, g.ties, -1, p) for p in pool]]
         enough = g.cut + g.slack
-        for p in pool[np.argsort(-margins, kind="stable")[:starts]]:
-            if self.k.climb(g.forest, g.ties, self.lo, self.hi, p, enough) > enough:
-                return np.array(p[None])
+        for some in (pool[:FEW], pool[FEW:]):
+            margins = self.k.margins(g.forest, some)
+            for p in some[np.argsort(-margins, kind="stable")[:starts]]:
+                if self.k.climb(g.forest, g.ties, lo, hi, p, enough) > enough:
+                    return np.array(p[None])
         return self.nowhere
 
     def shrunk(self, point: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -282,7 +225,7 @@ class Search:
             return Status.NONE, self.nowhere
         near = np.clip(near, self.lo, self.hi)
         near = near[self.k.margins(g.forest, near) > g.cut + g.slack] if len(near) else near
-        near = near[[self.k.possible(g.ties, -1, p, p) for p in near]]
+        near = near[[self.k.fits(g.forest, g.ties, -1, p) for p in near]]
         known = [self.closer(p) for p in [*near, *self.climbed(STARTS)]]
         limit = min((self.distance(p) for p in known), default=np.inf)
         status, point = self.proved(limit=np.nextafter(limit, np.inf), nearest=True)
@@ -299,13 +242,15 @@ class Search:
     def proved(self, *, limit: float = np.inf, nearest: bool = False) -> tuple[Status, NDArray[np.intp] | None]:
         """Branch and bound: NONE once no box is left, UNKNOWN when the budget is spent; and the (nearest) point found.
 
-        What is still open after some boxes is taken up again box by box: with fewer leaves within reach, trees are joined, and
-        bound each other.
+        What is still open after some boxes is taken up again box by box: with fewer leaves within reach, trees are
+        joined, and bound each other.
         """
         g, best = self.grid, None
         open_ = [(self.lo, self.hi, 0)]
         while open_:
             lo, hi, level = open_.pop()
+            if level and not nearest and len(point := self.climbed(2, lo, hi)):
+                return Status.FOUND, point[0]
             stack, bounds, leaves = self._root(lo, hi, level)
             stack.limit[0] = limit
             room = FIRST if level == 0 else SLICE
@@ -320,7 +265,7 @@ class Search:
                     return Status.UNKNOWN, best
                 if told in (self.k.FOUND, self.k.ASK):
                     point = stack.point.astype(np.intp)
-                    if told == self.k.FOUND or bool(g.query.model.good(g.cells.rows(point[None]))[0]):
+                    if told == self.k.FOUND or bool(g.query.accepts(g.cells.rows(point[None]))[0]):
                         if not nearest:
                             return Status.FOUND, point
                         best, limit = point, self.distance(point)
@@ -332,9 +277,9 @@ class Search:
         return Status.NONE, best
 
     def _root(self, lo: NDArray[np.int64], hi: NDArray[np.int64], level: int) -> tuple[Any, Any, Any]:
-        """A search of one box: its leaves within reach, joined at deeper levels, their masks, and a stack with the box."""
+        """A search of one box: its leaves within reach, joined at deeper levels, their masks, and a stack."""
         g, k = self.grid, self.k
-        leaves = k.reach(g.forest, lo, hi, g.set_start, g.odd)
+        leaves = k.reach(g.forest, lo, hi, g.set_start)
         while level:
             joined = k.product(leaves, lo, hi, g.ordered, g.set_start, JOINED, PAIRS)
             if len(joined.first) == len(leaves.first):
@@ -355,53 +300,9 @@ class Search:
             if rest:
                 stack.mask[0, bounds.at[t] + full] = np.uint64((1 << rest) - 1)
         stack.best[0] = leaves.first[:-1]
-        stack.bound[0] = g.forest.base + leaves.value[leaves.first[:-1]].sum()
+        stack.bound[0] = g.forest.base + leaves.value[leaves.first[: leaves.own]].sum()
         if stack.bound[0] <= g.cut - g.slack:
             stack.top[0] = 0
         for u in range(U):
             k.nearest_parts(g.parts, g.cell_start, u, lo[u], hi[u], stack.near[0])
         return stack, bounds, leaves
-
-
-def _cuts(left: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the ordered cells that go left end (kind 0) or begin (kind 1); kind 2 if they are no such run."""
-    n = left.shape[1]
-    count = left.sum(axis=1)
-    k = np.arange(n)
-    prefix = (left == (k < count[:, None])).all(axis=1)
-    suffix = (left == (k >= (n - count)[:, None])).all(axis=1)
-    return np.where(prefix, count, n - count), np.where(prefix, 0, np.where(suffix, 1, 2))
-
-
-def _odd(form: Ensemble, slack: float) -> NDArray[np.bool_]:
-    """(nodes,) whether sums with this value may be rounded, so that a tie is not sure to be one."""
-    scaled = form.value * 2.0**20
-    odd = (scaled != np.round(scaled)) | (np.abs(form.value) > 2.0**20)
-    gaps = np.diff(np.unique(form.value[form.left < 0]))
-    if (gaps <= 4 * slack).any() or form.base * 2.0**20 != round(form.base * 2.0**20):
-        odd[:] = True
-    return odd
-
-
-def _depth(form: Ensemble) -> int:
-    """The most inner nodes on a path."""
-    depth, level = 0, form.root
-    while len(level := level[form.split[level] >= 0]):
-        depth, level = depth + 1, np.concatenate([form.left[level], form.right[level]])
-    return depth
-
-
-def _ties(kernels: Any, cells: Cells) -> Any:
-    width = max((len(tie.units) for tie in cells.ties), default=1)
-    unit = np.full((len(cells.ties), width), -1, dtype=np.int64)
-    stride = np.zeros((len(cells.ties), width), dtype=np.int64)
-    start = np.zeros(len(cells.ties), dtype=np.int64)
-    tables, at = [np.zeros(1, dtype=np.int64)], 1
-    for c, tie in enumerate(cells.ties):
-        table = np.ascontiguousarray(tie.counts)
-        unit[c, : len(tie.units)] = tie.units
-        stride[c, : len(tie.units)] = np.array(table.strides) // table.itemsize
-        start[c] = at
-        at += table.size
-        tables.append(table.ravel())
-    return kernels.Ties(unit, stride, start, np.concatenate(tables))

@@ -1,7 +1,8 @@
-"""A query as a finite grid: each unit of features as a row of cells that neither model, rules nor constraints can split.
+"""A query as a finite grid: each unit of features as a row of cells that neither model, rules nor constraints can
+split.
 
-A cell holds values that nothing in the query tells apart; the one nearest to the applicant stands for it. A point of the
-grid is one cell index a unit; a region, made by a rule, is a first and a last cell a unit.
+A cell holds values that nothing in the query tells apart; the one nearest to the applicant stands for it. A point of
+the grid is one cell index a unit; a region, made by a rule, is a first and a last cell a unit.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from dueto.counterfactuals.partition import partition
 from dueto.counterfactuals.units import contradiction, crossing
 from dueto.distance import parts, steps
 from dueto.domain import same
+from dueto.models.additive import Additive
 from dueto.models.ensemble import Ensemble
 
 if TYPE_CHECKING:
@@ -151,7 +153,10 @@ class Cells:
                 j = unit.members[0]
                 inside = (self.high[u] >= box.low[j]) & (self.low[u] <= box.high[j])
                 inside |= np.isnan(self.values[u][:, 0]) & box.missing[j]
-                inside &= self._holds(u, j, box) if self.units[u].listed else True
+                if self.units[u].listed:
+                    inside &= self._holds(u, j, box)
+                elif self._between_points(u, box.low[j]) or self._between_points(u, box.high[j]):
+                    return None
             else:
                 inside = np.ones(self.sizes[u], dtype=bool)
                 for i, j in enumerate(unit.members):
@@ -165,13 +170,19 @@ class Cells:
                 first[u], last[u] = found[0], found[-1]
         return first, last
 
+    def _between_points(self, u: int, bound: float) -> bool:
+        """Whether a bound cuts a range where an additive model has points only, and the ends of the cut would matter."""
+        points = isinstance(self.structure.form, Additive)
+        k = int(self.numeric[u])
+        return points and k > 0 and self.low[u][0] < bound < self.high[u][k - 1] and bound not in self.low[u]
+
     def _holds(self, u: int, j: int, box: Box) -> NDArray[np.bool_]:
         """Whether a cell of listed numbers has one inside the box: its ends may be outside, and one between inside."""
         numbers = np.sort(np.append(self.units[u].values[:, 0], self.query.x[j] if self.units[u].keep else np.nan))
         numbers = numbers[~np.isnan(numbers)]
         first = np.searchsorted(numbers, np.maximum(self.low[u], box.low[j]))
         last = np.searchsorted(numbers, np.minimum(self.high[u], box.high[j]), side="right")
-        return (first < last) | np.isnan(self.values[u][:, 0])
+        return np.asarray((first < last) | np.isnan(self.values[u][:, 0]))
 
     def rows(self, points: NDArray[np.integer]) -> NDArray[np.float64]:
         """Encoded rows (N, n) of points (N, U)."""
@@ -181,7 +192,7 @@ class Cells:
         return X
 
     def points(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
-        """(N, U) the cells that encoded rows are in; where a row's value is not allowed, the nearest cell, or the first."""
+        """(N, U) the cells that encoded rows are in; for a value that is not allowed, a near one, or the first."""
         found = np.zeros((len(X), len(self.units)), dtype=np.intp)
         for u, unit in enumerate(self.units):
             if not self.sizes[u]:
@@ -248,9 +259,10 @@ class _Choices:
         own = np.flatnonzero(same(values, x).all(axis=1))
         n = len(values)
         if plain and isinstance(structure.form, Ensemble):
-            key = 3 * partition(structure, j).classes(values[:, 0]) + _sides(values[:, 0], x[0])
+            classes = [partition(s, j).classes(values[:, 0]) for s in _forests(query, structure)]
+            key = np.column_stack([*classes, _sides(values[:, 0], x[0])])
         else:
-            key = np.arange(n)
+            key = np.arange(n)[:, None]
         column = values[:, 0] if n else np.empty(0)
         return cls(values, column, column, key, int(own[0]) if len(own) else -1, x)
 
@@ -259,15 +271,15 @@ class _Choices:
         """A range cut where a split changes its mind and at x; cells are closed intervals of numbers."""
         j, x = unit.members[0], query.x[unit.members[0]]
         domain = query.space.features[j].domain
-        step = (lambda v: v + 1) if domain.integer else (lambda v: np.nextafter(v, np.inf))
-        back = (lambda v: v - 1) if domain.integer else (lambda v: np.nextafter(v, -np.inf))
         low, high = (np.ceil(unit.low), np.floor(unit.high)) if domain.integer else (unit.low, unit.high)
-        inner = partition(structure, j).cuts if isinstance(structure.form, Ensemble) else np.empty(0)
+        inner = np.unique(np.concatenate([np.empty(0), *(partition(s, j).cuts for s in _forests(query, structure))]))
         inside = unit.low <= x <= unit.high
-        inner = np.union1d(inner, [back(x), x]) if inside else inner
+        inner = np.union1d(inner, [_next(x, -1, integer=domain.integer), x]) if inside else inner
         ends = np.append(inner[(inner >= low) & (inner < high)], high) if low <= high else np.empty(0)
-        starts = np.append(low, step(ends[:-1])) if len(ends) else ends
+        starts = np.append(low, _next(ends[:-1], 1, integer=domain.integer)) if len(ends) else ends
         starts, ends = starts[starts <= ends], ends[starts <= ends]
+        if isinstance(structure.form, Additive):  # its columns are monotone: of each run, the ends alone can matter
+            starts = ends = np.union1d(starts, ends)
         near = starts if np.isnan(x) else np.clip(x, starts, ends)
         keeps_x = near == x
         if keeps_x.any() and not unit.keep:
@@ -279,14 +291,16 @@ class _Choices:
         if gone:
             near, starts, ends = (np.append(a, np.nan) for a in (near, starts, ends))
         own = np.flatnonzero(same(near, x)) if unit.keep else np.empty(0)
-        return cls(near[:, None], starts, ends, np.arange(len(near)), int(own[0]) if len(own) else -1, np.array([x]))
+        return cls(
+            near[:, None], starts, ends, np.arange(len(near))[:, None], int(own[0]) if len(own) else -1, np.array([x])
+        )
 
     def merge(self, ties: Sequence[NDArray[np.bool_]]) -> None:
         """Make runs of values that no split and no tie tells apart one cell, for which the nearest to x stands."""
         n = len(self.values)
         if not n:
             return
-        fresh = np.append(True, self.key[1:] != self.key[:-1])
+        fresh = np.append(True, (self.key[1:] != self.key[:-1]).any(axis=1))
         for allowed in ties:
             fresh[1:] |= (allowed[1:] != allowed[:-1]).any(axis=tuple(range(1, allowed.ndim)))
         first = np.flatnonzero(fresh)
@@ -297,6 +311,16 @@ class _Choices:
         self.low, self.high = self.low[first], self.high[last]
         self.values, self.kept = self.values[kept], kept
         self.own = int(np.searchsorted(first, self.own, side="right")) - 1 if self.own >= 0 else -1
+
+
+def _next(values: Any, way: int, *, integer: bool) -> Any:
+    """The next number up (1) or down (-1), or the next whole one."""
+    return values + way if integer else np.nextafter(values, way * np.inf)
+
+
+def _forests(query: Query, structure: Structure) -> list[Structure]:
+    """The structures that are ensembles: the model's, and what says how plausible a row is."""
+    return [s for s in (structure, query.plausibility) if s is not None and isinstance(s.form, Ensemble)]
 
 
 def _sides(values: NDArray[np.float64], x: float) -> NDArray[np.intp]:

@@ -52,6 +52,8 @@ class LeafBoxes:
         """Why the query is beyond leaf boxes, or empty."""
         if query.model.tree is None:
             return "the model is not a decision tree over the raw columns"
+        if query.plausibility is not None:
+            return "how plausible a row is, leaf boxes cannot tell"
         units = query.units(np.random.default_rng(0))
         ranged = {unit.members[0]: unit.settled for unit in units if not unit.listed}
         between = crossing(query, units)

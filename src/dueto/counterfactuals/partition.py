@@ -110,8 +110,8 @@ def _cuts(bare: Partition, interval: tuple[float, float], *, integer: bool) -> N
     a, b = np.full(len(changes), low), np.full(len(changes), high)
     first = ends[changes, 0]
     rows = np.arange(len(changes))
-    while len(rows) and (b - a > 1).any():
-        middle = a + (b - a) // 2
+    while (a + 1 < b).any():
+        middle = (a >> 1) + (b >> 1) + (a & b & 1)  # half way, where a + b would overflow
         same = bare.left(_number(middle))[changes, rows] == first
         a, b = np.where(same, middle, a), np.where(same, b, middle)
     cuts = _number(a)

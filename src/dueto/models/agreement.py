@@ -33,9 +33,11 @@ def agreeing(model: Model, structure: Structure, *, rows: int = ROWS) -> Structu
     if given != len(structure.columns):
         raise NotUnderstood(f"it is given {given} columns where {len(structure.columns)} were expected")
     X = probes(structure, rows)
-    Z = structure.columns.numbers(X)
-    _refuse_mixed_columns(model, structure, X, Z)
-    margin, score = structure.form.margin(Z), model.check(X)
+    margin = np.empty(len(X))
+    for part, Z in structure.columns.blocks(X):
+        _refuse_mixed_columns(model, structure, X[part], Z)
+        margin[part] = structure.form.margin(Z)
+    score = model.check(X)
     side = structure.side(margin)
     parted = (side != 0) & ((side > 0) != (score > model.threshold))
     expected = margin

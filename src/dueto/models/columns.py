@@ -11,13 +11,15 @@ import numpy as np
 from dueto.models.raw import raw_columns, raw_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from dueto.space import FeatureSpace
 
-__all__ = ["Columns"]
+__all__ = ["Columns", "base_row"]
+
+CELLS = 1 << 24  # numbers held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ class Columns:
 
     @cached_property
     def _tables(self) -> list[NDArray[np.float64]]:
-        """For each feature, its columns for every listed value and last for missing: all asked in one call."""
+        """For each feature, its columns for every listed value and last for missing: all asked in few calls."""
         features = self.space.features
         choices = [np.append(f.domain.values, np.nan) for f in features]
         X = np.repeat(self.base[None], sum(map(len, choices)), axis=0)
@@ -88,9 +90,23 @@ class Columns:
         for j, feature in enumerate(features):  # a model may refuse a missing value where none can be
             if not feature.domain.missing:
                 able[starts[j + 1] - 1] = False
-        Z = np.full((len(X), len(self)), np.nan)
-        Z[able] = self.numbers(X[able])
-        return [Z[starts[j] : starts[j + 1], self.places[j]] for j in range(len(features))]
+        found = [
+            np.full((len(values), len(places)), np.nan) for values, places in zip(choices, self.places, strict=True)
+        ]
+        rows = np.flatnonzero(able)
+        owner = np.searchsorted(starts, rows, side="right") - 1
+        for part, Z in self.blocks(X[rows]):
+            for j in np.unique(owner[part]):
+                mine = owner[part] == j
+                found[j][rows[part][mine] - starts[j]] = Z[np.ix_(mine, self.places[j])]
+        return found
+
+    def blocks(self, X: NDArray[np.float64]) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """The columns of encoded rows, so many rows at once that they fit in memory: (rows, their columns)."""
+        step = max(1, CELLS // max(1, len(self)))
+        for start in range(0, len(X), step):
+            part = slice(start, start + step)
+            yield part, self.numbers(X[part])
 
     def _asked(self, j: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
         X = np.repeat(self.base[None], len(values), axis=0)
@@ -100,8 +116,13 @@ class Columns:
     @cached_property
     def base(self) -> NDArray[np.float64]:
         """(n,) an encoded row of the space, to vary one feature of."""
-        domains = (feature.domain for feature in self.space.features)
-        return np.array([d.values[0] if len(d.values) else (d.interval or (np.nan,))[0] for d in domains])
+        return base_row(self.space)
+
+
+def base_row(space: FeatureSpace) -> NDArray[np.float64]:
+    """(n,) some encoded row of a space."""
+    domains = (feature.domain for feature in space.features)
+    return np.array([d.values[0] if len(d.values) else (d.interval or (np.nan,))[0] for d in domains])
 
 
 def _pick(columns: Columns, positions: NDArray[np.intp], X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -39,9 +39,10 @@ class Splits:
     float32 : bool
         Whether numbers are rounded to float32 before they are compared.
     sets : tuple of (None or array of float64), optional
-        For a split by categories, the codes that go left; all other numbers go right.
+        For a split by categories, the codes (whole numbers) that go left; all other numbers go right.
     zero : (S,) int8, optional
-        How LightGBM reads missing: 0 as above; 1, a missing value is the number 0; 2, 0 and missing are both missing.
+        How LightGBM reads missing: 0 as above, and for sets; 1, a missing value is the number 0; 2, 0 and missing are
+        both missing.
     """
 
     column: NDArray[np.intp]
@@ -131,17 +132,23 @@ class Ensemble:
             return np.concatenate([np.empty(0), *parts]).astype(np.float64)
 
         leaf = joined("left") < 0
-        left, right = (np.where(leaf, -1, joined(side) + shift).astype(np.int32) for side in ("left", "right"))
+        left, right = (np.where(leaf, -1, joined(side) + shift).astype(np.intp) for side in ("left", "right"))
         sets: list[NDArray[np.float64] | None] = []
         for tree, n in zip(trees, sizes, strict=True):
             sets += tree.get("sets") or [None] * n
         inner = np.flatnonzero(~leaf)
         keys = np.column_stack([joined(name)[inner] for name in ("column", "threshold", "missing_left", "zero")])
-        splits, which = _distinct(keys, [sets[i] for i in inner], strict=strict, float32=float32)
+        kept = _reached(start[:-1], left, right)  # a pruned tree may hold nodes that nothing leads to
+        there = kept[inner]
+        inner = inner[there]
+        splits, which = _distinct(keys[there], [sets[i] for i in inner], strict=strict, float32=float32)
         split = np.full(len(leaf), -1, dtype=np.int32)
         split[inner] = which
         value = np.where(leaf, joined("value"), 0.0)
-        return cls(start[:-1].astype(np.int32), left, right, split, value, splits, float(base))
+        place = np.append(np.cumsum(kept) - 1, -1).astype(np.int32)  # the last for -1, no child
+        return cls(
+            place[start[:-1]], place[left[kept]], place[right[kept]], split[kept], value[kept], splits, float(base)
+        )
 
     @property
     def n_leaves(self) -> int:
@@ -198,10 +205,12 @@ class Ensemble:
         if splits.zero is not None:
             V += [np.where(np.isnan(V[0]), 0.0, V[0]), np.where(np.abs(V[0]) <= ZERO, np.nan, V[0])]
         sets = np.empty((len(Z), len(asked)))
-        for column in np.unique(splits.column[asked]):
-            here = np.flatnonzero(splits.column[asked] == column)
-            distinct, place = np.unique(Z[:, column], return_inverse=True)
-            sets[:, here] = np.where(splits.left(asked[here], distinct), 0.0, 1.0).T[place.ravel()]
+        for column, here, codes, answers in self._tables:
+            z = Z[:, column]
+            place = np.searchsorted(codes, z)
+            known = codes[np.minimum(place, len(codes) - 1)] == z
+            place = np.where(known, place, np.where(np.isnan(z), -1, -2))
+            sets[:, here] = answers[place]
         stacked = np.hstack([*V, sets])
         with np.errstate(over="ignore"):
             return np.ascontiguousarray(stacked, dtype=np.float32 if splits.float32 else np.float64)
@@ -211,6 +220,21 @@ class Ensemble:
         """The columns that splits look at, and the splits by sets."""
         asked = [i for i, codes in enumerate(self.splits.sets) if codes is not None]
         return np.unique(self.splits.column), np.array(asked, dtype=np.intp)
+
+    @cached_property
+    def _tables(self) -> list[tuple[int, NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]]:
+        """For each column asked by sets: where these questions stand, the codes in sets, and the answers to each code.
+
+        Answers are 0 for left and 1 for right; the last but one is that for all other numbers, the last for missing.
+        """
+        splits, (_, asked) = self.splits, self._looked_at
+        found = []
+        for column in np.unique(splits.column[asked]):
+            here = np.flatnonzero(splits.column[asked] == column)
+            codes = np.unique(np.concatenate([[0.0], *(splits.sets[s] for s in asked[here])]))
+            values = np.append(codes, [codes[-1] + 1.0, np.nan])
+            found.append((int(column), here, codes, np.where(splits.left(asked[here], values), 0.0, 1.0).T.copy()))
+        return found
 
     @cached_property
     def _steps(self) -> tuple[NDArray[Any], ...]:
@@ -227,6 +251,17 @@ class Ensemble:
         limit = float32_at_most(last) if splits.float32 else last
         which = np.where(leaf, 0, self.split)
         return column.astype(np.int32)[which], limit[which], splits.missing_left[which], child.ravel().astype(np.int32)
+
+
+def _reached(root: NDArray[np.intp], left: NDArray[np.intp], right: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which nodes some root leads to."""
+    found = np.zeros(len(left), dtype=np.bool_)
+    level = root
+    while len(level):
+        found[level] = True
+        level = level[left[level] >= 0]
+        level = np.concatenate([left[level], right[level]])
+    return found
 
 
 def _distinct(

@@ -52,6 +52,7 @@ def as_model(obj: Any, space: FeatureSpace, *, desired: Any = None, threshold: f
     Returns
     -------
     Model
+        Its `structure` is read, where there is one that is understood, when it is first asked for.
 
     Raises
     ------

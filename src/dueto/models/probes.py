@@ -19,6 +19,7 @@ __all__ = ["probes"]
 
 T = TypeVar("T", bound=np.generic)
 POOL = 1024  # values of a feature to choose from on the way to a node
+HALVINGS = 80  # of a range, which then holds no number between its ends, or as good as none
 CELLS = 1 << 24  # truth values held at once
 LARGE = 1e30  # of larger numbers a model may refuse a table, since a sum in float32 overflows
 
@@ -162,6 +163,8 @@ def _beside(
             continue
         if _is_raw(columns, j):
             around = _around(form.splits, split[mine], whole=feature.kind == "integer")
+        elif feature.domain.interval is not None and columns.monotone[columns.places[j]].all():
+            around = _crossing(form.splits, split[mine], columns, j)
         else:
             around = _nearest(columns, j, column[mine], threshold[mine], pools[j])
         for variant, values in zip(variants, around, strict=True):
@@ -175,8 +178,8 @@ def _is_raw(columns: Columns, j: int) -> bool:
     feature = columns.space.features[j]
     if feature.labels or columns.monotone[columns.places[j]].tolist() != [1]:
         return False
-    values = feature.domain.values
-    return bool(np.array_equal(columns.of(j, values)[:, 0], values))
+    values = np.union1d(feature.domain.values, feature.domain.interval or ())
+    return len(values) > 0 and bool(np.array_equal(columns.of(j, values)[:, 0], values))
 
 
 def _around(splits: Splits, which: NDArray[np.int32], *, whole: bool) -> tuple[NDArray[np.float64], ...]:
@@ -191,6 +194,24 @@ def _around(splits: Splits, which: NDArray[np.int32], *, whole: bool) -> tuple[N
         elif not splits.strict:
             t = np.nextafter(t, -np.inf)
         return t, last, np.nextafter(last, np.inf)
+
+
+def _crossing(splits: Splits, which: NDArray[np.int32], columns: Columns, j: int) -> tuple[NDArray[np.float64], ...]:
+    """Where in a range a column that never turns crosses the threshold: two neighbours, by halving, and one beside."""
+    feature = columns.space.features[j]
+    places, column = columns.places[j], splits.column[which]
+    k = np.searchsorted(places, column)
+    rises = columns.monotone[column] > 0
+    low, high = (np.full(len(which), float(end)) for end in feature.domain.interval or (0.0, 0.0))
+    for _ in range(HALVINGS):
+        middle = low + (high - low) / 2
+        z = columns.of(j, middle)[np.arange(len(which)), k]
+        with np.errstate(over="ignore"):
+            left = (z.astype(np.float32) if splits.float32 else z) <= splits.last[which]
+        low, high = np.where(left == rises, middle, low), np.where(left == rises, high, middle)
+    if feature.domain.integer:
+        return np.floor(low), np.floor(low) - 1.0, np.floor(low) + 1.0
+    return low, np.nextafter(low, -np.inf), high
 
 
 def _nearest(

@@ -49,7 +49,10 @@ class Structure:
 
     def margin(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """(N,) the margin of encoded rows (N, n)."""
-        return self.form.margin(self.columns.numbers(X))
+        found = np.empty(len(X))
+        for part, Z in self.columns.blocks(X):
+            found[part] = self.form.margin(Z)
+        return found
 
     def side(self, margin: NDArray[np.float64]) -> NDArray[np.int8]:
         """1 where a margin is clearly desired, -1 where it clearly is not, 0 where only the model can tell."""

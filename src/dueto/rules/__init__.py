@@ -10,11 +10,23 @@ from dueto.rules.auto import AutoRule
 from dueto.rules.base import Finder, Oracle
 from dueto.rules.greedy import GreedyRuleCF
 from dueto.rules.minimum import MinimumRule
+from dueto.rules.short import ShortRule
+from dueto.rules.widen import widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FINDERS", "AutoRule", "Finder", "GreedyRuleCF", "MinimumRule", "Oracle", "finder_named"]
+__all__ = [
+    "FINDERS",
+    "AutoRule",
+    "Finder",
+    "GreedyRuleCF",
+    "MinimumRule",
+    "Oracle",
+    "ShortRule",
+    "finder_named",
+    "widened",
+]
 
 FINDERS: dict[str, Callable[[], Finder]] = {
     "auto": AutoRule,

@@ -10,7 +10,7 @@ import numpy as np
 from dueto.counterfactuals.base import Status
 from dueto.errors import InputError
 from dueto.index import Index
-from dueto.rule import Components, Standing, Verdict, minimal, to_sets
+from dueto.rule import Components, Standing, Verdict, joined, to_sets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,19 +88,19 @@ class Oracle:
         return [dual for dual in self.duals if not dual & chosen]
 
     def first(self, limit: int) -> list[int]:
-        """Duals of the feasible good rows of the data, the changes undone that can be; inclusion-minimal, smallest first."""
+        """Inclusion-minimal duals of the feasible good rows of the data, the changes undone that can be."""
         X = self.index.X[self.index.exceptions(0, limit)]
         if len(X):
             self._learn(X if self.judge is None else self.judge.undo(X))
-        return [dual & ~self.must or dual for dual in self.duals]
+        return self.duals
 
     def escapes(self, chosen: int, *, seconds: float = np.inf) -> tuple[list[int], Status]:
         """Duals of counterfactuals under the rule, and whether there are some: FOUND, NONE (proved) or UNKNOWN."""
         if self.judge is None:
-            duals = self.missed(chosen)
+            duals = self._missed(chosen)
             return duals, Status.FOUND if duals else self.ask(chosen).status
         answer = self.ask(chosen, seconds=seconds)
-        return [dual & ~self.must or dual for dual in to_sets(self.components.duals(answer.X))], answer.status
+        return to_sets(self.components.duals(answer.X)), answer.status
 
     @cached_property
     def judge(self) -> Judge | None:
@@ -138,7 +138,8 @@ class Oracle:
         return Verdict(standing, answer.by, answer.rows_scored)
 
     def confirm(self, duals: Iterable[int]) -> None:
-        """See to it that the model itself accepts the counterfactuals behind some duals: a judge knows only its structure.
+        """See to it that the model itself accepts the counterfactuals behind some duals: a judge knows only its
+        structure.
 
         Raises
         ------
@@ -150,14 +151,14 @@ class Oracle:
         if wrong.any():
             row = self._raw(Y[np.argmax(wrong)])
             raise InputError(
-                f"the structure read from the model {self.query.model.name!r} disagrees with its predictions on the row {row}; "
-                "wrap its predict function, so that it is taken as a black box"
+                f"the structure read from the model {self.query.model.name!r} disagrees with its predictions on the "
+                f"row {row}; wrap its predict function, so that it is taken as a black box"
             )
 
     def _learn(self, X: NDArray[np.float64]) -> None:
         found = to_sets(self.components.duals(X))
         self.exceptions.update(zip(found, X, strict=True))
-        self.duals = minimal([*self.duals, *found])
+        self.duals = joined(self.duals, found)
 
     def _raw(self, y: NDArray[np.float64]) -> dict[Any, Any]:
         features = zip(self.query.space.features, y, strict=True)

@@ -1,7 +1,7 @@
 """Minimum hitting sets while the family of sets still grows: a depth-first search that never starts again.
 
-A branch that was refuted stays refuted when sets are added, so whoever judges a hitting set may answer with one more set
-that it misses, and the search goes on from where it is. See [1]_ for the scheme (implicit hitting sets).
+A branch that was refuted stays refuted when sets are added, so whoever judges a hitting set may answer with one more
+set that it misses, and the search goes on from where it is. See [1]_ for the scheme (implicit hitting sets).
 
 .. [1] Moreno-Centeno and Karp, "The implicit hitting set approach to solve combinatorial optimization problems with an
    application to multigenome alignment", Operations Research 61(2), 2013.
@@ -65,7 +65,8 @@ class HittingSets:
     def next(self, at_most: int | None = None, *, skip: bool = False) -> int | None:
         """The cheapest hitting set, or one as cheap as the last; None if none costs at most so much.
 
-        `skip` passes over the one given last, which is asked for again otherwise, unless a set has been added that it misses.
+        `skip` passes over the one given last, which is asked for again otherwise, unless a set has been added that it
+        misses.
         """
         from dueto.rules import search
 

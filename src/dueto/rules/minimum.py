@@ -14,7 +14,7 @@ from dueto.rule import Least, bits
 from dueto.rules.hitting import HittingSets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from dueto.rule import Rule
     from dueto.rules.base import Oracle
@@ -30,8 +30,8 @@ CALL = 1.0  # seconds for one question, at least, once the time to look for the 
 class MinimumRule:
     """The shortest rule: a minimum hitting set of the duals of all counterfactuals, found without listing them all.
 
-    Use it with an exact counterfactual method: then the rule is proved, and proved to be shortest. With a search, it is the
-    shortest rule that the search could not refute.
+    Use it with an exact counterfactual method: then the rule is proved, and proved to be shortest. With a search, it
+    is the shortest rule that the search could not refute.
 
     Parameters
     ----------
@@ -41,16 +41,17 @@ class MinimumRule:
         What a component (or condition) on a feature costs; 1 if not named. Features that the applicant understands, or
         should hear of first, get a small one.
     seconds : float
-        The longest it may look for the shortest. Then it gives a proved rule that cannot lose a component, and how short one
-        could still be.
+        The longest it may look for the shortest. Then it gives a proved rule that cannot lose a component, and how
+        short one could still be.
     least : bool
         If false, that rule is given at once.
 
     Notes
     -----
-    A rule is consistent exactly if it meets the dual of every counterfactual. So: R = a minimum hitting set of the duals known;
-    ask the method for a counterfactual under R; if there is one, undo its changes as far as it stays one, add its dual, and
-    go on; if there is none, R is consistent, and no consistent rule is shorter, since each meets the duals known.
+    A rule is consistent exactly if it meets the dual of every counterfactual. So: R = a minimum hitting set of the
+    duals known; ask the method for a counterfactual under R; if there is one, undo its changes as far as it stays
+    one, add its dual, and go on; if there is none, R is consistent, and no consistent rule is shorter, since each
+    meets the duals known.
 
     References
     ----------
@@ -91,9 +92,9 @@ class MinimumRule:
         for feature in self.weights:
             oracle.query.space.index(feature)  # a feature that is not there is refused
         until = time.perf_counter() + self.seconds
-        elements = self._elements(oracle)
         duals = oracle.first(FIRST)
-        sets = HittingSets([self._cost(oracle, mask) for mask in elements], (_over(elements, dual) for dual in duals))
+        elements = self._elements(oracle)
+        sets = self._sets(oracle, elements, duals)
         status, holds = Status.UNKNOWN, False
         while self.least and time.perf_counter() < until:
             chosen = sets.next(sets.bound if holds else None, skip=holds)
@@ -101,6 +102,10 @@ class MinimumRule:
                 return
             rule = _union(elements, chosen)
             duals, status = oracle.escapes(rule, seconds=until - time.perf_counter())
+            if any(not _over(elements, dual) for dual in duals):
+                elements = self._elements(oracle, idle=True)
+                sets = self._sets(oracle, elements, oracle.duals)
+                continue
             for dual in duals:
                 sets.add(_over(elements, dual))
             if not duals and status is not Status.FOUND:
@@ -114,9 +119,20 @@ class MinimumRule:
             oracle.confirm(oracle.duals)
             yield self._told(oracle, rule, sets.bound)
 
-    def _elements(self, oracle: Oracle) -> list[int]:
-        """What a rule is put together from: single components, or both of a feature."""
-        every = list(bits(oracle.components.all))
+    def _sets(self, oracle: Oracle, elements: list[int], duals: Iterable[int]) -> HittingSets:
+        sets = [_over(elements, dual) for dual in duals]
+        if not all(sets):
+            elements[:] = self._elements(oracle, idle=True)
+            sets = [_over(elements, dual) for dual in duals]
+        return HittingSets([self._cost(oracle, mask) for mask in elements], sets)
+
+    def _elements(self, oracle: Oracle, *, idle: bool = False) -> list[int]:
+        """What a rule is put together from: single components, or both of a feature.
+
+        Those that hold of nobody whom the constraints allow say nothing: they are left out, unless nothing else is
+        consistent (`idle`).
+        """
+        every = list(bits(oracle.components.all & ~(0 if idle else oracle.must)))
         if self.counted == "components":
             return [1 << bit for bit in every]
         return [sum(1 << b for b in every if b // 2 == j) for j in sorted({b // 2 for b in every})]
@@ -128,6 +144,8 @@ class MinimumRule:
     def _irredundant(self, oracle: Oracle, until: float) -> int:
         """A proved rule without the components that it can lose one by one, those first that few duals need."""
         rule = oracle.components.all & ~oracle.must
+        if not all(rule & dual for dual in oracle.duals):
+            rule = oracle.components.all
         needed = {bit: sum(dual >> bit & 1 for dual in oracle.duals) for bit in bits(rule)}
         for bit in sorted(needed, key=lambda b: (needed[b], b)):
             fewer = rule & ~(1 << bit)
@@ -143,7 +161,7 @@ class MinimumRule:
                 fewer = rule & ~(1 << bit)
                 if rule >> (bit ^ 1) & 1 and not oracle.escapes(fewer)[0] and oracle.proved(fewer):
                     rule = fewer
-        parts = [rule & mask for mask in self._elements(oracle) if rule & mask]
+        parts = [rule & mask for mask in self._elements(oracle, idle=True) if rule & mask]
         least = Least(self.counted, sum(self._cost(oracle, part) for part in parts) / UNIT, bound / UNIT)
         return replace(oracle.components.rule(rule, oracle.verdict(rule)), least=least)
 

@@ -13,7 +13,7 @@ FAR = np.iinfo(np.int64).max
 
 
 def begin(n: int, n_words: int, room: int, size: int) -> tuple[Any, ...]:
-    """A search at its root: depth; per depth: chosen, banned, elements still to try, cost, sets not yet hit, their number."""
+    """A search at its root: depth; of each depth, what is chosen, banned, still to try, the cost, the sets not hit."""
     words = tuple(np.zeros((n + 2, n_words), dtype=np.uint64) for _ in range(3))
     lists, count = np.zeros((n + 2, room), dtype=np.int32), np.zeros(n + 2, dtype=np.int64)
     lists[0, :size], count[0] = np.arange(size), size
@@ -84,7 +84,7 @@ def _pack(sets, list_, n, banned, cost, n_words, used):
 
 @njit(cache=True)
 def go_on(sets, cost, limit, skip, depth, chosen, banned, todo, so_far, lists, count, fresh, higher):
-    """Search on for a hitting set of at most the limit: (found, the least cost that a higher limit would have to be)."""
+    """Search on for a hitting set within the limit: (found, the least that a higher limit would have to be)."""
     n_words = sets.shape[1]
     used = np.zeros(n_words, np.uint64)
     votes = np.zeros(64 * n_words, np.int64)

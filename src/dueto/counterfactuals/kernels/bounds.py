@@ -14,6 +14,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from dueto.counterfactuals.kernels.forests import PLAUSIBLE
+
 __all__ = ["Bounder", "Stack", "allowed", "bound_of", "bounder", "tighten"]
 
 WIDE = 48  # cells of an unordered unit that are looked at one by one
@@ -61,7 +63,7 @@ def bounder(leaves, lo, hi, ordered, set_start, cell_start):
     words, at = np.empty(T, np.int64), np.zeros(T + 1, np.int64)
     offset = np.full((T, U), -1, np.int64)
     segments = np.zeros((T, U), np.int64)
-    segment = np.zeros((T, cell_start[U]), np.int16)
+    segment = np.zeros((T, cell_start[U]), np.int32)
     mark = np.zeros(ordered.max() + 2, np.bool_)
     total = 0
     for t in range(T):
@@ -152,9 +154,12 @@ def allowed(B, t, u, w, lo, hi, o, root_lo, cell):
 
 
 @njit(cache=True)
-def bound_of(B, leaves, stack, i, u, lo, hi, o, root_lo, cell, base):
-    """The bound of box i with unit u from lo to hi, and whether some best leaf's value is not a round number."""
-    total, odd = base, False
+def bound_of(B, leaves, stack, i, u, lo, hi, o, root_lo, cell, base, least):
+    """The bound of box i with unit u from lo to hi, and whether some best leaf's value is not a round number.
+
+    It is -inf for a box in which nothing is plausible: the bound of that sum does not come near `least`.
+    """
+    total, odd, other = base, False, 0.0
     for t in range(len(B.words)):
         if B.offset[t, u] < 0:
             leaf = stack.best[i, t]
@@ -170,8 +175,13 @@ def bound_of(B, leaves, stack, i, u, lo, hi, o, root_lo, cell, base):
                         break
             if leaf < 0:
                 return -np.inf, False
-        total += leaves.value[leaf]
-        odd |= leaves.odd[leaf]
+        if t < leaves.own:
+            total += leaves.value[leaf]
+            odd |= leaves.odd[leaf]
+        else:
+            other += leaves.value[leaf]
+    if leaves.own < len(B.words) and other <= least - PLAUSIBLE:
+        return -np.inf, False
     return total, odd
 
 

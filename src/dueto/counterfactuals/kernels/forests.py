@@ -7,17 +7,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["Forest", "Ties", "approach", "climb", "goes_left", "margin", "margins", "possible", "shrink"]
+__all__ = ["Forest", "Ties", "approach", "climb", "fits", "goes_left", "margin", "margins", "possible", "shrink"]
 
 PREFIX, SUFFIX, SET = range(3)
+PLAUSIBLE = 1e-9  # how far rounding may move the sum that says how plausible a point is
 
 
 class Forest(NamedTuple):
     """An ensemble over cells; see `dueto.models.Ensemble` for the nodes.
 
-    `unit`, `kind`, `cut`, `start` tell of each split which unit it looks at, whether the cells that go left are the first
-    `cut` ordered ones (PREFIX), those from `cut` on (SUFFIX) or any (SET), and where its running count of cells that go left
-    begins in `cum`. `size`, `ordered` are each unit's number of cells, and of cells in order (0 for a unit of sets).
+    `unit`, `kind`, `cut`, `start` tell of each split which unit it looks at, whether the cells that go left are the
+    first `cut` ordered ones (PREFIX), those from `cut` on (SUFFIX) or any (SET), and where its running count of cells
+    that go left begins in `cum`. `size`, `ordered` are each unit's number of cells, and of cells in order (0 for a
+    unit of sets). Where `adds`, each cell adds a number of its own: `add`, unit after unit from `cell_start`. The
+    first `own` trees are the model's; the sum of the others, which say how plausible a point is, has to exceed
+    `least`.
     """
 
     root: Any
@@ -25,6 +29,7 @@ class Forest(NamedTuple):
     right: Any
     split: Any
     value: Any
+    odd: Any
     base: Any
     unit: Any
     kind: Any
@@ -33,6 +38,11 @@ class Forest(NamedTuple):
     cum: Any
     size: Any
     ordered: Any
+    cell_start: Any
+    add: Any
+    adds: Any
+    own: Any
+    least: Any
     depth: Any
 
 
@@ -52,14 +62,31 @@ def goes_left(f, s, k):
 
 
 @njit(cache=True)
-def margin(f, point):
-    total = f.base
-    for t in range(len(f.root)):
+def _sum(f, first, last, point):
+    total = 0.0
+    for t in range(first, last):
         node = f.root[t]
         while f.split[node] >= 0:
             s = f.split[node]
             node = f.left[node] if goes_left(f, s, point[f.unit[s]]) else f.right[node]
         total += f.value[node]
+    return total
+
+
+@njit(cache=True)
+def fits(f, ties, u, point):
+    """Whether the ties (that have unit u, unless u is negative) allow a point, and it is plausible."""
+    return possible(ties, u, point, point) and (
+        f.own == len(f.root) or _sum(f, f.own, len(f.root), point) > f.least + PLAUSIBLE
+    )
+
+
+@njit(cache=True)
+def margin(f, point):
+    total = f.base + _sum(f, 0, f.own, point)
+    if f.adds:
+        for u in range(len(point)):
+            total += f.add[f.cell_start[u] + point[u]]
     return total
 
 
@@ -109,8 +136,14 @@ def _scores(f, point, u, lo, hi, out, stack):
     """out[k]: the margin with unit u at k, for k from lo to hi, everything else as at the point."""
     n = f.ordered[u]
     last = min(hi, n - 1)
-    out[lo : hi + 1] = f.base
-    for t in range(len(f.root)):
+    fixed = f.base
+    if f.adds:
+        for v in range(len(point)):
+            if v != u:
+                fixed += f.add[f.cell_start[v] + point[v]]
+    for k in range(lo, hi + 1):
+        out[k] = fixed + (f.add[f.cell_start[u] + k] if f.adds else 0.0)
+    for t in range(f.own):
         if lo <= last:
             out_of = 1
             stack[0, 0], stack[0, 1], stack[0, 2] = f.root[t], lo, last
@@ -162,7 +195,7 @@ def climb(f, ties, lo, hi, point, enough):
                 for k in range(lo[u], hi[u] + 1):
                     if out[k] > top + 1e-12:
                         point[u] = k
-                        if possible(ties, u, point, point):
+                        if fits(f, ties, u, point):
                             best, top = k, out[k]
                 point[u] = best
                 if best != here:
@@ -174,18 +207,23 @@ def climb(f, ties, lo, hi, point, enough):
 
 @njit(cache=True)
 def shrink(f, ties, own, lo, hi, point, enough, order):
-    """Set units back to the applicant's own cell, in an order, as long as the margin stays enough and the ties allow."""
-    for u in order:
-        here = point[u]
-        if own[u] >= lo[u] and own[u] <= hi[u] and own[u] >= 0 and here != own[u]:
-            point[u] = own[u]
-            if not (possible(ties, u, point, point) and margin(f, point) > enough):
-                point[u] = here
+    """Set units back to the applicant's own cell, in an order, where the margin stays enough and the ties allow."""
+    moved = True
+    while moved:
+        moved = False
+        for u in order:
+            here = point[u]
+            if own[u] >= lo[u] and own[u] <= hi[u] and own[u] >= 0 and here != own[u]:
+                point[u] = own[u]
+                if fits(f, ties, u, point) and margin(f, point) > enough:
+                    moved = True
+                else:
+                    point[u] = here
 
 
 @njit(cache=True)
 def approach(f, ties, parts, cell_start, lo, hi, point, enough, order):
-    """Move one unit at a time to the cell nearest to the applicant at which the margin stays enough, until none can be."""
+    """Move one unit at a time to the cell nearest to the applicant at which the margin stays enough."""
     out = np.empty(f.size.max())
     stack = np.empty((f.depth + 2, 3), dtype=np.int64)
     moved = True
@@ -201,7 +239,7 @@ def approach(f, ties, parts, cell_start, lo, hi, point, enough, order):
             for k in range(lo[u], hi[u] + 1):
                 if out[k] > enough and parts[at + k, 1] < least:
                     point[u] = k
-                    if possible(ties, u, point, point):
+                    if fits(f, ties, u, point):
                         best, least = k, parts[at + k, 1]
             point[u] = best
             moved |= best != here

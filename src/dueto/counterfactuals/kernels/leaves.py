@@ -13,7 +13,11 @@ __all__ = ["Leaves", "product", "reach"]
 
 
 class Leaves(NamedTuple):
-    """Leaves within reach, tree after tree, best first: `a` to `b` the ordered cells, `gone` whether missing too, `sets`."""
+    """Leaves within reach, tree after tree, best first: `a` to `b` the ordered cells, `gone` whether missing too,
+    `sets`.
+
+    The first `own` trees are the model's, and the others say how plausible a point is.
+    """
 
     first: Any
     a: Any
@@ -22,23 +26,48 @@ class Leaves(NamedTuple):
     sets: Any
     value: Any
     odd: Any
+    own: Any
 
 
 @njit(cache=True)
-def reach(f, lo, hi, set_start, value_odd):
-    """The leaves of every tree within reach of a region."""
+def reach(f, lo, hi, set_start):
+    """The leaves of every tree within reach of a region; a unit whose cells add something is one more tree."""
     T, U = len(f.root), len(lo)
     width = set_start[U]
     capacity, n = 1024, 0
-    A, B = np.empty((capacity, U), np.int16), np.empty((capacity, U), np.int16)
+    A, B = np.empty((capacity, U), np.int32), np.empty((capacity, U), np.int32)
     G, S = np.empty((capacity, U), np.bool_), np.empty((capacity, width), np.uint8)
     V, O = np.empty(capacity), np.empty(capacity, np.bool_)
-    first = np.zeros(T + 1, np.int64)
+    first = np.zeros(T + 1 + (U if f.adds else 0), np.int64)
     d_max = f.depth + 2
-    a, b = np.empty((d_max, U), np.int16), np.empty((d_max, U), np.int16)
+    a, b = np.empty((d_max, U), np.int32), np.empty((d_max, U), np.int32)
     g, sets = np.empty((d_max, U), np.bool_), np.empty((d_max, width), np.uint8)
     nodes, stage = np.empty(d_max, np.int64), np.empty(d_max, np.int64)
-    for t in range(T):
+    own = f.own + (U if f.adds else 0)
+    for place in range(len(first) - 1):
+        t = place if place < f.own else place - (own - f.own)
+        if f.own <= place < own:  # what the cells of a unit add
+            u = place - f.own
+            for k in range(lo[u], hi[u] + 1):
+                if n == capacity:
+                    capacity *= 2
+                    A, B = _grown(A, capacity), _grown(B, capacity)
+                    G, S = _grown(G, capacity), _grown(S, capacity)
+                    V, O = _grown1(V, capacity), _grown1(O, capacity)
+                for v in range(U):
+                    o = f.ordered[v]
+                    if v == u:
+                        A[n, v], B[n, v], G[n, v] = (k, k, False) if k < o else (1, 0, True)
+                    else:
+                        A[n, v], B[n, v], G[n, v] = lo[v], min(hi[v], o - 1), o > 0 and hi[v] >= o
+                    if o == 0:
+                        for c in range(f.size[v]):
+                            S[n, set_start[v] + c] = c == k if v == u else lo[v] <= c <= hi[v]
+                V[n], O[n] = f.add[f.cell_start[u] + k], True
+                n += 1
+            first[place + 1] = n
+            _sort(first[place], n, A, B, G, S, V, O)
+            continue
         for u in range(U):
             o = f.ordered[u]
             a[0, u], b[0, u] = lo[u], min(hi[u], o - 1)
@@ -57,7 +86,7 @@ def reach(f, lo, hi, set_start, value_odd):
                     G, S = _grown(G, capacity), _grown(S, capacity)
                     V, O = _grown1(V, capacity), _grown1(O, capacity)
                 A[n], B[n], G[n], S[n] = a[d], b[d], g[d], sets[d]
-                V[n], O[n] = f.value[node], value_odd[node]
+                V[n], O[n] = f.value[node], f.odd[node]
                 n += 1
                 d -= 1
                 continue
@@ -86,9 +115,9 @@ def reach(f, lo, hi, set_start, value_odd):
             if open_:
                 nodes[e], stage[e] = (f.left[node] if left else f.right[node]), 0
                 d = e
-        first[t + 1] = n
-        _sort(first[t], n, A, B, G, S, V, O)
-    return Leaves(first, A[:n], B[:n], G[:n], S[:n], V[:n], O[:n])
+        first[place + 1] = n
+        _sort(first[place], n, A, B, G, S, V, O)
+    return Leaves(first, A[:n], B[:n], G[:n], S[:n], V[:n], O[:n], own)
 
 
 @njit(cache=True)
@@ -134,7 +163,7 @@ def _meet(x, i, y, j, ordered, set_start, both):
 
 @njit(cache=True)
 def _bounded(leaves, lo, hi, ordered, set_start):
-    """For each leaf, the units that it bounds within a region, as bits (unit 64 shares the bit of unit 0, and so on)."""
+    """For each leaf, the units that it bounds within a region, as bits (unit 64 shares the bit of unit 0, ...)."""
     found = np.zeros(len(leaves.value), np.uint64)
     for i in range(len(found)):
         for u in range(len(lo)):
@@ -174,7 +203,7 @@ def _pair_gain(x, s, t, bound, ordered, set_start):
 
 @njit(cache=True)
 def product(x, lo, hi, ordered, set_start, most, pairs):
-    """The leaves with trees joined two by two, those first that bound each other most, to at most so many leaves each."""
+    """The leaves with trees joined in pairs, those first that bound each other most, if not too many leaves."""
     T = len(x.first) - 1
     bound = _bounded(x, lo, hi, ordered, set_start)
     gains = np.zeros(pairs)
@@ -192,6 +221,8 @@ def product(x, lo, hi, ordered, set_start, most, pairs):
                 t = np.int64(state % np.uint64(T))
                 if t == s:
                     continue
+            if (s < x.own) != (t < x.own):
+                continue
             size = (x.first[s + 1] - x.first[s]) * (x.first[t + 1] - x.first[t])
             if size <= 16 * most and n < pairs:
                 one[n], two[n] = s, t
@@ -215,15 +246,16 @@ def product(x, lo, hi, ordered, set_start, most, pairs):
     for s in range(T):
         total += x.first[s + 1] - x.first[s] if partner[s] < 0 else sizes[s]
     U, width = len(lo), x.sets.shape[1]
-    A, B = np.empty((total, U), np.int16), np.empty((total, U), np.int16)
+    A, B = np.empty((total, U), np.int32), np.empty((total, U), np.int32)
     G, S = np.empty((total, U), np.bool_), np.empty((total, width), np.uint8)
     V, O = np.empty(total), np.empty(total, np.bool_)
     first = np.zeros(T + 1, np.int64)
-    trees, n = 0, 0
+    trees, n, own = 0, 0, 0
     for s in range(T):
         t = partner[s]
         if t >= 0 and t < s:
             continue
+        own += s < x.own
         for i in range(x.first[s], x.first[s + 1]):
             if t < 0:
                 A[n], B[n], G[n], S[n], V[n], O[n] = x.a[i], x.b[i], x.gone[i], x.sets[i], x.value[i], x.odd[i]
@@ -242,4 +274,4 @@ def product(x, lo, hi, ordered, set_start, most, pairs):
         first[trees] = n
         if t >= 0:
             _sort(first[trees - 1], n, A, B, G, S, V, O)
-    return Leaves(first[: trees + 1], A[:n], B[:n], G[:n], S[:n], V[:n], O[:n])
+    return Leaves(first[: trees + 1], A[:n], B[:n], G[:n], S[:n], V[:n], O[:n], own)

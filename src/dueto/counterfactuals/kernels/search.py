@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from dueto.counterfactuals.kernels.bounds import bound_of, tighten
-from dueto.counterfactuals.kernels.forests import possible
+from dueto.counterfactuals.kernels.forests import fits, possible
 
 __all__ = ["ASK", "BUDGET", "FOUND", "NONE", "OVERFLOW", "distance", "nearest_parts", "run"]
 
@@ -80,6 +80,20 @@ def _candidates(f, leaves, stack, i, set_start, weight, cuts, gains, L, R):
 
 
 @njit(cache=True)
+def _balance(leaves, weight):
+    """Give the trees that say how plausible a point is as much weight, all together, as the model's."""
+    start = leaves.first[leaves.own]
+    if start < len(weight):
+        one, two = 0.0, 0.0
+        for t in range(len(leaves.first) - 1):
+            if t < leaves.own:
+                one += weight[leaves.first[t]]
+            else:
+                two += weight[leaves.first[t]]
+        weight[start:] *= one / two
+
+
+@njit(cache=True)
 def _holes(f, leaves, stack, i, set_start, cuts):
     """A cut that isolates a cell which some best leaf leaves out, in the midst of others: (unit, cut), or (-1, -1)."""
     for u in range(stack.lo.shape[1]):
@@ -112,10 +126,11 @@ def run(
     longest = f.size.max() + 2
     L, R = np.empty(longest), np.empty(longest)
     cuts, gains = np.empty(U, np.int64), np.empty(U)
-    lows, highs, weight = np.empty(U), np.empty(U), np.empty(len(leaves.value))
+    weight = np.empty(len(leaves.value))
     for t in range(T):
         for leaf in range(leaves.first[t], leaves.first[t + 1]):
             weight[leaf] = leaves.value[leaf] - leaves.value[leaves.first[t + 1] - 1] + 1e-9
+    _balance(leaves, weight)
     nodes = 0
     while stack.top[0] > 0:
         if nodes >= max_nodes:
@@ -135,8 +150,8 @@ def run(
                 break
             gains[v] = -1.0
             c, o, cell = cuts[v], f.ordered[v], cell_start[v]
-            low, _o = bound_of(B, leaves, stack, i, v, stack.lo[i, v], c - 1, o, root_lo[v], cell, f.base)
-            high, _o = bound_of(B, leaves, stack, i, v, c, stack.hi[i, v], o, root_lo[v], cell, f.base)
+            low, _o = bound_of(B, leaves, stack, i, v, stack.lo[i, v], c - 1, o, root_lo[v], cell, f.base, f.least)
+            high, _o = bound_of(B, leaves, stack, i, v, c, stack.hi[i, v], o, root_lo[v], cell, f.base, f.least)
             room = stack.bound[i] - cut + 1e-9
             down, up = min(stack.bound[i] - low, room) / room, min(stack.bound[i] - high, room) / room
             worth = max(down, 1e-3) * max(up, 1e-3) + 1e-3 * max(down, up)
@@ -159,7 +174,8 @@ def run(
                             u, at = v, (stack.lo[i, v] + stack.hi[i, v] + 1) // 2
                 if u < 0:
                     stack.top[0] -= 1
-                    return (FOUND if stack.bound[i] > cut + slack else ASK), nodes
+                    sure = stack.bound[i] > cut + slack and fits(f, ties, -1, stack.point)
+                    return (FOUND if sure else ASK), nodes
             else:
                 widest = 0
                 for c in range(len(ties.start)):
@@ -169,8 +185,8 @@ def run(
                             widest, u = stack.hi[i, v] - stack.lo[i, v], v
                 at = (stack.lo[i, u] + stack.hi[i, u] + 1) // 2
         o, cell, lo, hi = f.ordered[u], cell_start[u], stack.lo[i, u], stack.hi[i, u]
-        low, odd_low = bound_of(B, leaves, stack, i, u, lo, at - 1, o, root_lo[u], cell, f.base)
-        high, odd_high = bound_of(B, leaves, stack, i, u, at, hi, o, root_lo[u], cell, f.base)
+        low, odd_low = bound_of(B, leaves, stack, i, u, lo, at - 1, o, root_lo[u], cell, f.base, f.least)
+        high, odd_high = bound_of(B, leaves, stack, i, u, at, hi, o, root_lo[u], cell, f.base, f.least)
         # the better child is made last, to be looked at first
         j = i
         for turn in range(2):

@@ -135,9 +135,9 @@ def rounding_of_sum(form: Ensemble, *, eps: float = EPS) -> float:
 def rounding_in_order(form: Ensemble, cut: float) -> float:
     """How far a sum in float32, one tree after the other, may be from one in float64, where that is about `cut`.
 
-    Each addition adds at most half an ε of what has been summed up so far. That lies between the sums of the least and of
-    the largest leaves so far; and it is the whole sum less what is still to come, where the whole sum is `cut`, but for
-    the rounding itself. The base may come first or last.
+    Each addition adds at most half an ε of what has been summed up so far. That lies between the sums of the least and
+    of the largest leaves so far; and it is the whole sum less what is still to come, where the whole sum is `cut`, but
+    for the rounding itself. The base may come first or last.
     """
     low, high = _extremes(form)
     so_far = np.maximum(np.abs(np.cumsum(low)), np.abs(np.cumsum(high)))

@@ -11,7 +11,7 @@ import numpy as np
 from dueto.models.additive import Additive
 from dueto.models.folding import Trace
 from dueto.models.importers.base import EPS, EPS32, Task, rounding_of_sum
-from dueto.models.importers.onnx_nodes import RULES, Cells, Constant, Layers, Scores
+from dueto.models.importers.onnx_nodes import DOUBLE, RULES, Cells, Constant, Layers, Scores
 from dueto.models.importers.sklearn_networks import rounding
 from dueto.models.lookup import NotUnderstood
 from dueto.models.network import Network
@@ -72,10 +72,9 @@ def _traced(task: Task) -> Scores:
     known: dict[str, Any] = {t.name: Constant(onnx.numpy_helper.to_array(t)) for t in model.graph.initializer}
     given = [i.name for i in model.graph.input if i.name not in known]
     trace = Trace(task.inputs.owner, task.inputs.monotone)
-    if len(given) == 1:
-        known[given[0]] = Cells(given[0], trace)
-    else:
-        known |= {name: Cells(name, trace.picked([k])) for k, name in enumerate(given)}
+    double = {i.name: i.type.tensor_type.elem_type == DOUBLE for i in model.graph.input}
+    for k, name in enumerate(given):
+        known[name] = Cells(name, trace if len(given) == 1 else trace.picked([k]), double[name])
     needed = _before(model.graph, task.estimator.output)
     for node in model.graph.node:
         if not needed.intersection(node.output):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["RULES", "Cells", "Constant", "Layers", "Scores"]
+__all__ = ["DOUBLE", "RULES", "Cells", "Constant", "Layers", "Scores"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +28,11 @@ class Constant:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A tensor each column of which is a function of one feature; `name` is its name in the graph."""
+    """A tensor each column of which is a function of one feature; its name in the graph, and whether it is float64."""
 
     name: str
     trace: Trace
+    double: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +63,19 @@ class Scores:
     columns: tuple[int, ...] = field(default=(~0, 0))
 
 
+DOUBLE = 11  # the number of float64 among ONNX's types
 Given = Constant | Cells | Layers | Scores
 Attributes = dict[str, Any]
 
 
 def _same(given: Sequence[Given], attributes: Attributes, name: str) -> Given:  # noqa: ARG001
     return replace(given[0], name=name) if isinstance(given[0], Cells) else given[0]
+
+
+def _cast(given: Sequence[Given], attributes: Attributes, name: str) -> Given:
+    if not isinstance(given[0], Cells):
+        return given[0]
+    return replace(given[0], name=name, double=attributes["to"] == DOUBLE)
 
 
 def _shares(given: Sequence[Given], attributes: Attributes, name: str) -> Given:  # noqa: ARG001
@@ -80,12 +88,13 @@ def _shares(given: Sequence[Given], attributes: Attributes, name: str) -> Given:
 def _alike(given: Sequence[Given], attributes: Attributes, name: str) -> Given:  # noqa: ARG001
     """A function of each number."""
     cells = _cells(given[0])
-    return Cells(name, Trace(cells.trace.owner, np.zeros_like(cells.trace.monotone)))
+    return replace(cells, name=name, trace=Trace(cells.trace.owner, np.zeros_like(cells.trace.monotone)))
 
 
 def _scaler(given: Sequence[Given], attributes: Attributes, name: str) -> Given:
     rising = (np.asarray(attributes["scale"]) > 0).all()
-    return replace(_cells(given[0]), name=name) if rising else _alike(given, attributes, name)
+    kept = replace(_cells(given[0]), name=name, double=False)
+    return kept if rising else _alike([kept], attributes, name)
 
 
 def _imputer(given: Sequence[Given], attributes: Attributes, name: str) -> Given:
@@ -101,7 +110,8 @@ def _onehot(given: Sequence[Given], attributes: Attributes, name: str) -> Given:
 def _picked(given: Sequence[Given], attributes: Attributes, name: str) -> Given:
     if attributes.get("axis", 1) not in {1, -1} or not isinstance(given[1], Constant):
         raise NotUnderstood("it gathers rows")
-    return Cells(name, _cells(given[0]).trace.picked(given[1].value.ravel().astype(np.intp)))
+    cells = _cells(given[0])
+    return replace(cells, name=name, trace=cells.trace.picked(given[1].value.ravel().astype(np.intp)))
 
 
 def _concat(given: Sequence[Given], attributes: Attributes, name: str) -> Given:
@@ -112,7 +122,8 @@ def _concat(given: Sequence[Given], attributes: Attributes, name: str) -> Given:
         if any(part.forms is not scores[0].forms for part in scores):
             raise NotUnderstood("its scores come from different sources")
         return replace(scores[0], columns=tuple(c for part in scores for c in part.columns))
-    return Cells(name, Trace.joined(_cells(part).trace for part in given))
+    parts = [_cells(part) for part in given]
+    return Cells(name, Trace.joined(part.trace for part in parts), parts[0].double)
 
 
 def _matmul(given: Sequence[Given], attributes: Attributes, name: str) -> Given:  # noqa: ARG001
@@ -210,11 +221,12 @@ def _trees(given: Sequence[Given], attributes: Attributes, name: str) -> Given: 
         raise NotUnderstood(f"its trees' sums go through {post.decode()}")
     base = np.asarray(at.get("base_values") or np.zeros(k), dtype=np.float64)
     classes = [int(ids[0])] if binary else range(k)
-    forms = tuple(_forest(at, ids == c, float(base[-1 if binary else c])) for c in classes)
+    forms = tuple(_forest(at, ids == c, float(base[-1 if binary else c]), cells.double) for c in classes)
     return Scores(cells, forms, post == b"LOGISTIC", (~0, 0) if binary else tuple(range(k)))
 
 
-def _forest(at: Attributes, mine: NDArray[np.bool_], base: float) -> Ensemble:
+def _forest(at: Attributes, mine: NDArray[np.bool_], base: float, double: bool) -> Ensemble:
+    """The sum of the weights of some leaves: x is compared as it comes, a threshold is float32."""
     tree, node = np.asarray(at["nodes_treeids"]), np.asarray(at["nodes_nodeids"])
     modes = np.array(at["nodes_modes"])
     leaf = modes == b"LEAF"
@@ -246,7 +258,7 @@ def _forest(at: Attributes, mine: NDArray[np.bool_], base: float) -> Ensemble:
                 "missing_left": tracks[here],
             }
         )
-    return Ensemble.from_trees(trees, strict=kinds == {b"BRANCH_LT"}, float32=True, base=base)
+    return Ensemble.from_trees(trees, strict=kinds == {b"BRANCH_LT"}, float32=not double, base=base)
 
 
 def _cells(given: Given) -> Cells:
@@ -263,7 +275,7 @@ def _constant(given: Given) -> NDArray[Any]:
 
 RULES: dict[str, Callable[[Sequence[Given], Attributes, str], Given]] = {
     "Identity": _same,
-    "Cast": _same,
+    "Cast": _cast,
     "Reshape": _same,
     "Flatten": _same,
     "Squeeze": _same,

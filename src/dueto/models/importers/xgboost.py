@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dueto.models.columns import base_row
 from dueto.models.ensemble import Ensemble
 from dueto.models.importers.base import EPS32, Task, rounding_in_order, rounding_of_sum
 from dueto.models.importers.coded import coded
@@ -48,7 +49,8 @@ def classifier(task: Task) -> Structure:
     slack = EPS32 * (1.0 / (1.0 - p) + 1.0 + 2.0 * abs(base))
     slack += rounding_in_order(form, task.cut) + (rounding_of_sum(form, eps=EPS32) / len(trees) if weights else 0.0)
     missing, inputs = float(task.estimator.missing), task.inputs
-    if not np.isnan(missing):  # a number that is made missing breaks every order
+    sparse = hasattr(inputs.table(base_row(inputs.space)[None]), "tocoo")
+    if sparse or not np.isnan(missing):  # a number that is taken for missing breaks every order
         inputs = replace(inputs, monotone=np.zeros_like(inputs.monotone))
     numbers = partial(_numbers, _categories(model), missing)
     return task.logistic(inputs.columns(numbers), form, slack + rounding_of_sum(form), eps=EPS32)
@@ -101,7 +103,13 @@ def _labels(column: dict[str, Any]) -> list[Any] | None:
 
 
 def _numbers(categories: list[list[Any] | None], missing: float, table: Any) -> NDArray[np.float64]:
-    found = coded(partial(_at, categories), table)
+    """What a sparse table does not hold is missing, not zero; so is the number that stands for it."""
+    if hasattr(table, "tocoo"):
+        held = table.tocoo()
+        found = np.full(table.shape, np.nan)
+        found[held.row, held.col] = held.data
+    else:
+        found = coded(partial(_at, categories), table)
     if not np.isnan(missing):
         found[found.astype(np.float32) == np.float32(missing)] = np.nan
     return found

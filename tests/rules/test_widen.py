@@ -1,0 +1,70 @@
+"""Widened rules: proved as before, and no bound could go further; against enumeration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dueto.counterfactuals import BranchAndBound, GeCo, LeafBoxes
+from dueto.rule import Rule, Standing
+from dueto.rules import MinimumRule, Oracle, widened
+from dueto.rules.widen import shortest
+from dueto.testing import worlds
+
+WAYS = {"tree": LeafBoxes(), "forest": BranchAndBound(), "boosting": BranchAndBound(), "linear": BranchAndBound()}
+
+
+@pytest.mark.parametrize("kind", WAYS)
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_a_widened_rule_is_consistent_and_no_bound_can_go_further(kind: str, seed: int):
+    for w in worlds([seed], kind=kind):
+        oracle = Oracle(w.query, WAYS[kind], np.random.default_rng(0))
+        narrow = MinimumRule().find(oracle)
+        wide = widened(oracle, narrow)
+        assert wide.verdict is not None
+        assert wide.verdict.standing is Standing.PROVED
+        inside = wide.box(w.space).contains
+        assert not inside(w.counterfactuals).any()
+        assert (inside(w.instances) | ~narrow.box(w.space).contains(w.instances)).all()
+        for i, part in enumerate(wide):
+            values = w.space[part.feature].domain.values
+            if part.op == "=":
+                assert part == narrow.components[i]
+                continue
+            beyond = values[values < part.value][::-1] if part.op == ">=" else values[values > part.value]
+            for value in beyond[:1]:
+                further = Rule((*wide.components[:i], replace(part, value=float(value)), *wide.components[i + 1 :]))
+                assert further.box(w.space).contains(w.counterfactuals).any()
+
+
+def test_a_rule_that_is_not_proved_stays_as_it_is():
+    w = next(worlds(range(20), kind="scores"))
+    oracle = Oracle(w.query, GeCo(), np.random.default_rng(0))
+    rule = MinimumRule().find(oracle)
+    assert widened(oracle, rule) is rule
+
+
+def test_bounds_have_the_fewest_digits_that_keep_the_region():
+    assert shortest(0.1 + 0.2, 0.41, near=0.1 + 0.2) == 0.4
+    assert shortest(44500.00195312501, 44501.0, near=44500.00195312501) == 44501.0
+    assert shortest(1.0, 1.0, near=1.0) == 1.0
+    assert shortest(-2.37, -1.31, near=-2.37) == -2.0
+
+
+@given(low=st.floats(-1e9, 1e9), width=st.floats(0, 1e6), at=st.floats(0, 1))
+@settings(max_examples=60)
+def test_the_short_number_is_in_the_range_and_no_longer_than_its_ends(low: float, width: float, at: float):
+    high, near = low + width, min(low + at * width, low + width)
+    found = shortest(low, high, near=near)
+    assert low <= found <= high
+    assert len(digits(found)) <= min(len(digits(low)), len(digits(high)), len(digits(near)))
+
+
+def digits(value: float) -> str:
+    """The significant digits of a number as Python prints it."""
+    return repr(abs(value)).split("e")[0].replace(".", "").strip("0") or "0"
