@@ -6,20 +6,25 @@ import time
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from dueto import frames
-from dueto.counterfactuals import build_query, method_named
+from dueto.certificates.fingerprint import as_hash
+from dueto.certificates.written import deferred
+from dueto.counterfactuals import Status, build_query, conflict, method_named
 from dueto.distance import Distance
 from dueto.domain import distinct_rows
 from dueto.errors import InputError, some
 from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support, shown
 from dueto.models import as_model
+from dueto.models.plausibility import plausibility
 from dueto.options import whole
 from dueto.plaf import Expr, Together, parse_constraints
-from dueto.rules import AutoRule, Oracle, finder_named
+from dueto.rule import Standing
+from dueto.rules import AutoRule, Oracle, ShortRule, finder_named, widened
+from dueto.rules.scope import Rows
 from dueto.seeds import generator
 from dueto.space import FeatureSpace
 
@@ -51,13 +56,19 @@ class Explainer:
     threshold : float
         The desired outcome is a score above it; a tie is undesired.
     method : str or Finder
-        How the rule is found: "auto" (the shortest, proved, where the model's structure allows; else greedy), "minimum",
-        "irredundant" or "greedy".
+        How the rule is found: "auto" (the shortest, proved, where the model's structure allows; else greedy),
+        "minimum", "irredundant" or "greedy".
     counterfactual_method : str or Method
         How counterfactuals are found: "auto" (exact where the model's structure or the size allows, else GeCo),
         "branch-and-bound", "leaf-boxes", "exhaustive" or "geco".
     distance : Distance, optional
         What "near" means.
+    plausible : float in (0, 1), optional
+        What is proposed must be as ordinary as this share of the data (.95: all but the oddest 5 %), by an isolation
+        forest; and a rule has to hold of the ordinary only, which makes it shorter.
+    widen : bool
+        Whether each bound of a proved rule is moved away from the applicant as far as it stays proved, so that the rule
+        speaks of as many as it can.
     """
 
     def __init__(
@@ -72,6 +83,8 @@ class Explainer:
         method: str | Finder = "auto",
         counterfactual_method: str | Method = "auto",
         distance: Distance | None = None,
+        plausible: float | None = None,
+        widen: bool = False,
     ) -> None:
         if not (space is None or isinstance(space, FeatureSpace)):
             raise TypeError(f"space must be a FeatureSpace, got {type(space).__name__}")
@@ -85,10 +98,13 @@ class Explainer:
         self.constraints = read_constraints(constraints)
         self.finder = finder_named(method)
         self.method = method_named(counterfactual_method)
-        self.distance = distance
+        self.distance, self.widen = distance, widen
         self.X = space.encode(data)
         first, self.which, self.counts = distinct_rows(self.X)
         self.distinct = self.X[first]
+        self.plausible = plausible
+        self.plausibility = None if plausible is None else plausibility(space, self.X, plausible)
+        self._hash: str | None = None
 
     @cached_property
     def good(self) -> NDArray[np.bool_]:
@@ -115,10 +131,17 @@ class Explainer:
             X=self.distinct,
             counts=self.counts,
             donors=self.distinct[self.good],
+            plausibility=self.plausibility,
         )
 
     def explain(
-        self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0, label: str | None = None
+        self,
+        row: Any,
+        *,
+        k: int = 5,
+        at_most: int | None = None,
+        rng: np.random.Generator | int = 0,
+        label: str | None = None,
     ) -> Explanation:
         """The explanation of a refused row.
 
@@ -128,6 +151,8 @@ class Explainer:
             A row's position in the data, or an applicant of its own.
         k : int
             The most counterfactuals returned.
+        at_most : int, optional
+            Add the `short_rule` of so many conditions.
         rng : Generator or seed
             The same seed gives the same answer.
         label : str, optional
@@ -139,17 +164,22 @@ class Explainer:
             If the row is not refused, does not exist, or does not fit the space.
         """
         start, before = time.perf_counter(), self.model.rows_scored
-        for_changes, for_rule = generator(rng).spawn(2)
+        for_changes, for_rule, for_short = generator(rng).spawn(3)
+        shorter = None if at_most is None else ShortRule(k=at_most)
         label, score, query = self._refused(row, label)
         answer = self._ask(query, k, for_changes)
         changes = self._changes(label, score, query, answer)
         query = replace(query, donors=np.vstack([query.donors, answer.X]))  # what changes show, the rule may not deny
-        oracle = Oracle(query, self.method, for_rule)
+        refused = self.distinct[~self.good], self.counts[~self.good]
+        oracle = Oracle(query, self.method, for_rule, refused=refused)
         finder = self.finder.suited(oracle) if isinstance(self.finder, AutoRule) else self.finder
-        rule = finder.find(oracle)
+        short = None if shorter is None else shorter.find(Oracle(query, self.method, for_short), self._rows)
+        found = finder.find(oracle)
+        found = widened(oracle, found) if self.widen else found
+        rule = self._certified(oracle, finder, found, time.perf_counter() - start)
         spent = {"rows_scored": self.model.rows_scored - before, "seconds": time.perf_counter() - start}
         told = {field.name: getattr(changes, field.name) for field in fields(changes)} | spent
-        return Explanation(**told, rule=rule, support=self._support(rule), finder=finder.name)
+        return Explanation(**told, rule=rule, support=self._support(rule), finder=finder.name, short=short)
 
     def changes(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0, label: str | None = None) -> Changes:
         """Only what would change the decision; the same changes as `explain` gives."""
@@ -162,6 +192,39 @@ class Explainer:
     def counterfactuals(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0) -> Answer:
         """Only the changes, as an `Answer` with encoded rows; see `explain`."""
         return self._ask(self._refused(row, None)[2], k, generator(rng).spawn(2)[0])
+
+    def short_rule(
+        self,
+        row: Any,
+        *,
+        k: int = 3,
+        counted: Literal["conditions", "components"] = "conditions",
+        rng: np.random.Generator | int = 0,
+    ) -> Rule:
+        """The best rule of at most k conditions, with its verdict and its scope in figures; seldom proved.
+
+        Parameters
+        ----------
+        row, rng :
+            As in `explain`.
+        k : int
+            The most conditions (or components).
+        counted : {"conditions", "components"}
+            What is counted: conditions as a person reads them, where `a <= F <= b` is one, or bounds.
+
+        Raises
+        ------
+        InputError
+            If the row is not refused, does not exist, or does not fit the space; if k is below 1.
+        """
+        finder = ShortRule(k=k, counted=counted)
+        query = self._refused(row, None)[2]
+        self._refuse(query)
+        return finder.find(Oracle(query, self.method, generator(rng).spawn(3)[2]), self._rows)
+
+    @property
+    def _rows(self) -> Rows:
+        return Rows(self.distinct, self.counts, self.good)
 
     def _refused(self, row: Any, label: str | None) -> tuple[str, float, Query]:
         """What to call a row, its score, and the question about it; a row that is not refused has none."""
@@ -179,9 +242,12 @@ class Explainer:
 
     def _ask(self, query: Query, k: int, rng: np.random.Generator) -> Answer:
         whole("k", k, what="the most counterfactuals returned")
+        self._refuse(query)
+        return self.method.find(query, k=k, nearest=True, rng=rng)
+
+    def _refuse(self, query: Query) -> None:
         if refusal := self.method.refuses(query):
             raise InputError(f"the method {self.method.name!r} cannot answer this: {refusal}; use 'auto'")
-        return self.method.find(query, k=k, nearest=True, rng=rng)
 
     def _row(self, row: Any) -> tuple[str, NDArray[np.float64]]:
         if isinstance(row, int | np.integer) and not isinstance(row, bool):
@@ -190,12 +256,38 @@ class Explainer:
             return f"Row {row}", self.X[row]
         return "This row", self.space.encode_row(row)
 
+    def _ordinary(self) -> tuple[str, ...]:
+        """The bound on how odd a proposed applicant may be, as a sentence among the constraints."""
+        if self.plausible is None:
+            return ()
+        return (f"the whole must be as ordinary as {self.plausible:.0%} of the data (by an isolation forest)",)
+
     def _breaks(self, x: NDArray[np.float64], constraint: Expr) -> bool:
         """Whether an applicant breaks a constraint on what is proposed by staying as they are."""
         if isinstance(constraint, Together):
             return False
         bound = constraint.bind(self.space)
         return bool(bound.features) and not bound(lambda j: x[j], x)
+
+    def _certified(self, oracle: Oracle, finder: Finder, rule: Rule, seconds: float) -> Rule:
+        """The rule with a certificate, if it is proved."""
+        if rule.verdict is None or rule.verdict.standing is not Standing.PROVED or oracle.query.plausibility:
+            return rule
+        certificate = deferred(
+            oracle,
+            rule,
+            constraints=self.constraints,
+            data_fingerprint=self._fingerprint,
+            weights=getattr(finder, "weights", None),
+            seconds=seconds,
+        )
+        return replace(rule, certificate=certificate)
+
+    def _fingerprint(self) -> str:
+        """The hash of the encoded data."""
+        if self._hash is None:
+            self._hash = as_hash(self.X)
+        return self._hash
 
     def _support(self, rule: Rule) -> Support:
         covered = rule.box(self.space).contains(self.distinct)
@@ -225,8 +317,8 @@ class Explainer:
             threshold=self.model.threshold,
             counterfactuals=tuple(found),
             status=answer.status,
-            reason=answer.reason,
-            constraints=tuple(constraint.sentence() for constraint in self.constraints),
+            reason=(conflict.told(query) or answer.reason) if answer.status is Status.NONE else answer.reason,
+            constraints=(*(constraint.sentence() for constraint in self.constraints), *self._ordinary()),
             broken=tuple(constraint.sentence() for constraint in self.constraints if self._breaks(query.x, constraint)),
             method=answer.by,
             rows_scored=answer.rows_scored,
@@ -246,6 +338,8 @@ def explain(
     method: str | Finder = "auto",
     counterfactual_method: str | Method = "auto",
     distance: Distance | None = None,
+    plausible: float | None = None,
+    widen: bool = False,
     k: int = 5,
     rng: np.random.Generator | int = 0,
 ) -> Explanation:
@@ -284,6 +378,8 @@ def explain(
         method=method,
         counterfactual_method=counterfactual_method,
         distance=distance,
+        plausible=plausible,
+        widen=widen,
     )
     return explainer.explain(row, k=k, rng=rng)
 

@@ -89,6 +89,19 @@ def test_all_shortest_rules_are_all_of_them(seed: int):
     assert found == {str(oracle.components.rule(r)) for r in rules if r.bit_count() == shortest}
 
 
+@given(seed=seeds)
+@settings(max_examples=25)
+def test_of_the_shortest_rules_one_that_most_refused_rows_meet_is_given(seed: int):
+    w = a_world(seed, "boosting")
+    bad = w.X[~w.model.good(w.X)]
+    counts = np.ones(len(bad), dtype=np.int64)
+    oracle = Oracle(w.query, BranchAndBound(), np.random.default_rng(0), refused=(bad, counts))
+    rule = MinimumRule().find(oracle)
+    every = MinimumRule().all(oracle_of(w, BranchAndBound()), limit=1000)
+    met = [int(r.box(w.space).contains(bad).sum()) for r in every]
+    assert int(rule.box(w.space).contains(bad).sum()) == max(met[:20]) or len(every) > 20
+
+
 @given(seed=seeds, heavy=st.integers(0, 3), weight=st.sampled_from([0.4, 3.0]))
 @settings(max_examples=25)
 def test_with_weights_no_consistent_rule_is_cheaper(seed: int, heavy: int, weight: float):

@@ -134,6 +134,8 @@ class Answer:
         How many rows the model was asked about.
     reason : str
         For NONE, why there is none, where the constraints alone say so; for UNKNOWN, what was spent.
+    boxes : int
+        How many boxes of instances were looked at, by a method that bounds boxes.
     """
 
     status: Status
@@ -142,6 +144,7 @@ class Answer:
     by: str
     rows_scored: int
     reason: str = field(default="")
+    boxes: int = 0
 
     def __len__(self) -> int:
         return len(self.X)

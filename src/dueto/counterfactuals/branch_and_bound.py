@@ -97,7 +97,8 @@ class BranchAndBound:
             status = Status.UNKNOWN
         if status is Status.OPTIMAL and isinstance(grid.cells.structure.form, Additive) and not _listed(grid):
             status = Status.FOUND  # of a range, only the ends were looked at
-        return Answer(status, X, query.distances(X), self.name, query.model.rows_scored - before, search.told)
+        spent = query.model.rows_scored - before
+        return Answer(status, X, query.distances(X), self.name, spent, search.told, search.spent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +121,7 @@ class GridJudge:
         status, points = search.any()
         X = grid.cells.rows(points)
         spent = self.query.model.rows_scored - before
-        return Answer(status, X, self.query.distances(X), self.method.name, spent, search.told)
+        return Answer(status, X, self.query.distances(X), self.method.name, spent, search.told, search.spent)
 
     def undo(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Accepted rows with changes undone."""

@@ -39,6 +39,9 @@ class Oracle:
         For methods that draw.
     k : int
         Counterfactuals asked for in one call (10 in the paper; more cost little and spare calls).
+    refused : tuple of (r, n) float64 and (r,) int64, optional
+        Refused rows of the data, encoded, and how often each occurs: of rules that are otherwise as good, a finder may
+        choose the one that speaks of most of them.
 
     Attributes
     ----------
@@ -46,18 +49,35 @@ class Oracle:
         Inclusion-minimal duals of all counterfactuals known: a consistent rule meets each of them.
     calls : int
         How often the method was asked.
+    boxes : int
+        How many boxes of instances it looked at, where it bounds boxes.
     exceptions : dict of int to (n,) float64
         For each dual found, a counterfactual that has it.
     """
 
-    def __init__(self, query: Query, method: Method, rng: np.random.Generator, *, k: int = 100) -> None:
-        self.query, self.method, self.rng, self.k = query, method, rng, k
+    def __init__(
+        self,
+        query: Query,
+        method: Method,
+        rng: np.random.Generator,
+        *,
+        k: int = 100,
+        refused: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None,
+    ) -> None:
+        self.query, self.method, self.rng, self.k, self.refused = query, method, rng, k, refused
         self.components = Components(query.space, query.x)
         self.index = Index(self.components, query.donors[query.plausible(query.donors)])
         self.duals: list[int] = []
-        self.calls = 0
+        self.calls = self.boxes = 0
         self._answers: dict[int, Answer] = {}
         self.exceptions: dict[int, NDArray[np.float64]] = {}
+
+    def reach(self, chosen: int) -> int:
+        """How many refused rows of the data satisfy the rule made of a set of components; 0 if they are not known."""
+        if self.refused is None:
+            return 0
+        X, counts = self.refused
+        return int(counts[self.components.box(chosen).contains(X)].sum())
 
     @cached_property
     def must(self) -> int:
@@ -118,6 +138,7 @@ class Oracle:
                 answer = self.method.find(self.query.under(box), k=self.k, nearest=False, rng=self.rng)
             else:
                 answer = self.judge.escape(box, seconds=seconds)
+            self.boxes += answer.boxes
             self._learn(answer.X)
             self._answers[chosen] = answer
         return self._answers[chosen]

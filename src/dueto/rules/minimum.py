@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["MinimumRule"]
 
 FIRST = 200  # good rows of the data whose duals the search begins with
+FEW = 20  # questions, and boxes looked at, that are no effort
 UNIT = 1000  # the cost of a component of weight 1: weights are rounded to a thousandth
 CALL = 1.0  # seconds for one question, at least, once the time to look for the shortest rule is over
 
@@ -40,6 +41,9 @@ class MinimumRule:
     weights : mapping of feature to positive number, optional
         What a component (or condition) on a feature costs; 1 if not named. Features that the applicant understands, or
         should hear of first, get a small one.
+    among : int
+        Of so many shortest rules, the one that most refused rows of the data satisfy is given. Others than the first are
+        looked for only as far as that takes no more questions, and no more boxes looked at, than the first one did.
     seconds : float
         The longest it may look for the shortest. Then it gives a proved rule that cannot lose a component, and how
         short one could still be.
@@ -62,6 +66,7 @@ class MinimumRule:
 
     counted: Literal["components", "conditions"] = "components"
     weights: Mapping[str, float] = field(default_factory=dict)
+    among: int = 20
     seconds: float = 30.0
     least: bool = True
     name: str = "minimum"
@@ -77,27 +82,27 @@ class MinimumRule:
 
     def find(self, oracle: Oracle) -> Rule:
         """The rule, with its verdict and how far from the shortest it may be."""
-        return next(self._rules(oracle))
+        told = self._rules(oracle, among=self.among if oracle.refused is not None else 1)
+        return self._told(oracle, *max(told, key=lambda rule: oracle.reach(rule[0])))
 
     def all(self, oracle: Oracle, *, limit: int = 100) -> list[Rule]:
         """All shortest rules, at most `limit` of them; one, if it is not proved to be shortest."""
-        found: list[Rule] = []
-        for rule in self._rules(oracle):
-            found.append(rule)
-            if len(found) == limit or rule.least is None or not rule.least.proved:
-                break
-        return found
+        return [self._told(oracle, *rule) for rule in self._rules(oracle, among=limit, patience=np.inf)]
 
-    def _rules(self, oracle: Oracle) -> Iterator[Rule]:
+    def _rules(self, oracle: Oracle, *, among: int, patience: float = 1.0) -> Iterator[tuple[int, int]]:
+        """Up to `among` shortest rules, as sets of components, each with the cost that no rule is below.
+
+        After the first, the others are looked for only with `patience` times the effort that it took.
+        """
         for feature in self.weights:
             oracle.query.space.index(feature)  # a feature that is not there is refused
         until = time.perf_counter() + self.seconds
         duals = oracle.first(FIRST)
         elements = self._elements(oracle)
         sets = self._sets(oracle, elements, duals)
-        status, holds = Status.UNKNOWN, False
-        while self.least and time.perf_counter() < until:
-            chosen = sets.next(sets.bound if holds else None, skip=holds)
+        given, fresh, calls, boxes = 0, False, np.inf, np.inf
+        while self.least and time.perf_counter() < until and oracle.calls < calls and oracle.boxes < boxes:
+            chosen = sets.next(sets.bound if given else None, skip=fresh)
             if chosen is None:
                 return
             rule = _union(elements, chosen)
@@ -108,16 +113,19 @@ class MinimumRule:
                 continue
             for dual in duals:
                 sets.add(_over(elements, dual))
-            if not duals and status is not Status.FOUND:
-                oracle.confirm(oracle.duals)
-                yield self._told(oracle, rule, sets.bound)
-                holds = True
-                if status is Status.UNKNOWN:
-                    break
-        if not holds:
+            fresh = not duals and status is not Status.FOUND
+            if fresh and (status is Status.NONE or not given):
+                if not given:
+                    oracle.confirm(oracle.duals)
+                    calls, boxes = ((1 + patience) * max(n, FEW) for n in (oracle.calls, oracle.boxes))
+                given += 1
+                yield rule, sets.bound
+            if given >= among or (fresh and status is Status.UNKNOWN):
+                return
+        if not given:
             rule = self._irredundant(oracle, until)
             oracle.confirm(oracle.duals)
-            yield self._told(oracle, rule, sets.bound)
+            yield rule, sets.bound
 
     def _sets(self, oracle: Oracle, elements: list[int], duals: Iterable[int]) -> HittingSets:
         sets = [_over(elements, dual) for dual in duals]
