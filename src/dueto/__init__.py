@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from dueto._version import __version__
 
 if TYPE_CHECKING:
-    from dueto.counterfactuals import Answer, Exhaustive, GeCo, LeafBoxes, Status
+    from dueto.certificates import Verification, verify
+    from dueto.counterfactuals import Answer, BranchAndBound, Exhaustive, GeCo, LeafBoxes, Status
     from dueto.dependence import HSIC, LSMI, SMI, DistanceCorrelation
     from dueto.direction import Direction, Directions, direction, directions
     from dueto.distance import Distance
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from dueto.plaf.parse import parse, parse_constraints
     from dueto.regression import HSICR, LSIR
     from dueto.rule import Component, Rule, Standing, Verdict
-    from dueto.rules import GreedyRuleCF
+    from dueto.rules import GreedyRuleCF, MinimumRule
     from dueto.space import FeatureSpace
     from dueto.suggest import Suggestion, Suggestions, suggest_constraints
 
@@ -35,6 +36,7 @@ __all__ = [
     "LSMI",
     "SMI",
     "Answer",
+    "BranchAndBound",
     "Change",
     "Changes",
     "Component",
@@ -54,6 +56,7 @@ __all__ = [
     "GreedyRuleCF",
     "InputError",
     "LeafBoxes",
+    "MinimumRule",
     "Model",
     "Rule",
     "Standing",
@@ -64,6 +67,7 @@ __all__ = [
     "TestResult",
     "Tree",
     "Verdict",
+    "Verification",
     "__version__",
     "as_model",
     "cf",
@@ -77,12 +81,14 @@ __all__ = [
     "parse_constraints",
     "suggest_constraints",
     "together",
+    "verify",
     "x",
 ]
 
 # Where each name lives: a module is imported when it, or one of its names, is first asked for.
 _ROOMS = {
-    "counterfactuals": "Answer Exhaustive GeCo LeafBoxes Status",
+    "certificates": "Verification verify",
+    "counterfactuals": "Answer BranchAndBound Exhaustive GeCo LeafBoxes Status",
     "datasets": "",
     "dependence": "DistanceCorrelation HSIC LSMI SMI",
     "direction": "Direction Directions direction directions",
@@ -97,7 +103,7 @@ _ROOMS = {
     "plots": "",
     "regression": "HSICR LSIR",
     "rule": "Component Rule Standing Verdict",
-    "rules": "GreedyRuleCF",
+    "rules": "GreedyRuleCF MinimumRule",
     "space": "FeatureSpace",
     "suggest": "Suggestion Suggestions suggest_constraints",
 }
