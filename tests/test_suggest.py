@@ -91,8 +91,8 @@ def test_codes_that_the_same_rows_have_are_one_equivalence():
     frame.loc[rng.random(M) < 0.1, :] = -9
     (one,) = suggest_constraints(frame)
     assert one.kind == "equivalence"
-    assert (
-        str(one.constraint) == "(cf.a == -9 => cf.b == -9 and cf.c == -9) and (cf.b == -9 or cf.c == -9 => cf.a == -9)"
+    assert str(one.constraint) == (
+        "(cf.a == -9 => cf.b == -9) and (cf.b == -9 => cf.c == -9) and (cf.c == -9 => cf.a == -9)"
     )
     assert one.rows == (frame["a"] == -9).sum()
 

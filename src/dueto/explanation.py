@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Change", "Changes", "Counterfactual", "Explanation", "Support"]
 
 WIDTH = 96
+FEW = 5  # changes of an exception that are told
 
 
 @dataclass(frozen=True)
@@ -199,6 +200,8 @@ class Explanation(Changes):
         What the rule covers in the data.
     finder : str
         The rule finder.
+    short : Rule, optional
+        The best rule of a few conditions, with its scope, where one was asked for; seldom proved.
     label, applicant, ... :
         As in `Changes`.
     """
@@ -206,11 +209,13 @@ class Explanation(Changes):
     rule: Rule
     support: Support
     finder: str
+    short: Rule | None = None
 
     def _paragraphs(self) -> list[str]:
         decision, *changes = super()._paragraphs()
-        why = [self._due_to(), self._scope()] if len(self.rule) else ()  # else nothing can help: see the changes
-        return [decision, *why, *changes]
+        why = [self._due_to(), self._scope()] if len(self.rule) else []  # else nothing can help: see the changes
+        short = [self._in_short(self.short)] if self.short else []
+        return [decision, *why, *short, *changes]
 
     def _due_to(self) -> str:
         verdict = self.rule.verdict
@@ -223,6 +228,16 @@ class Explanation(Changes):
         listed = _listed("It is due to this:", [f"- {c}" for c in self.rule.conditions()])
         least = f" {str(self.rule.least).capitalize()}." if self.rule.least else ""
         return f"{listed}\n{_wrap(f'{claim}{sure} ({verdict}).{least}')}"
+
+    def _in_short(self, short: Rule) -> str:
+        verdict, n = short.verdict, len(short.conditions())
+        assert verdict is not None
+        text = f"In {n} condition{'' if n == 1 else 's'}: {short}. {short.scope}"
+        if verdict.counterexample is None:
+            return _wrap(f"{text} {str(verdict).capitalize()}.")
+        before = self.applicant
+        changed = [Change(f, before[f], v) for f, v in verdict.counterexample.items() if v != before[f]]
+        return _wrap(f"{text[:-1]} ({'; '.join(map(str, changed))})." if len(changed) <= FEW else text)
 
     def _scope(self) -> str:
         s = self.support
@@ -237,23 +252,31 @@ class Explanation(Changes):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data: numbers, texts, None for missing."""
-        verdict, found = self.rule.verdict, super().to_dict()
-        assert verdict is not None
+        found = super().to_dict()
+        short = {"short_rule": _as_data(self.short)} if self.short is not None else {}
         return found | {
-            "rule": {
-                **self.rule.to_dict(),
-                "conditions": list(self.rule.conditions()),
-                "least": None if self.rule.least is None else vars(self.rule.least) | {"proved": self.rule.least.proved},
-                "verdict": {
-                    "standing": verdict.standing.value,
-                    "by": verdict.by,
-                    "rows_scored": verdict.rows_scored,
-                    "counterexample": None if verdict.counterexample is None else dict(verdict.counterexample),
-                },
-            },
+            "rule": _as_data(self.rule),
             "support": vars(self.support).copy(),
             "methods": {"rule": self.finder, **found["methods"]},
+            **short,
         }
+
+
+def _as_data(rule: Rule) -> dict[str, Any]:
+    """A rule with how it is known; its scope, where it has one."""
+    verdict, least = rule.verdict, rule.least
+    assert verdict is not None
+    found = rule.to_dict() | {
+        "conditions": list(rule.conditions()),
+        "least": None if least is None else vars(least) | {"proved": least.proved},
+        "verdict": {
+            "standing": verdict.standing.value,
+            "by": verdict.by,
+            "rows_scored": verdict.rows_scored,
+            "counterexample": None if verdict.counterexample is None else dict(verdict.counterexample),
+        },
+    }
+    return found if rule.scope is None else found | {"scope": rule.scope.to_dict()}
 
 
 def shown(score: float, threshold: float) -> str:

@@ -8,6 +8,7 @@ feasible instance that satisfies a rule and gets the desired outcome is an *exce
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from dueto.space import FeatureSpace
 
-__all__ = ["Component", "Components", "Least", "Rule", "Standing", "Verdict"]
+__all__ = ["Component", "Components", "Least", "Rule", "Scope", "Standing", "Verdict"]
 
 Op = Literal["<=", ">=", "="]
 
@@ -90,7 +91,8 @@ class Least:
     Parameters
     ----------
     counted : {"components", "conditions"}
-        What is counted: bounds, or conditions as a person reads them, where `a <= F <= b` is one. With weights, their sum.
+        What is counted: bounds, or conditions as a person reads them, where `a <= F <= b` is one. With weights, their
+        sum.
     length : float
         The rule's own count.
     at_least : float
@@ -113,6 +115,120 @@ class Least:
 
 
 @dataclass(frozen=True)
+class Scope:
+    """Of whom a rule speaks, and how often it is right of them: what is told of a rule that is not proved.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the data; 0 if they were not given.
+    refused, accepted : int
+        Rows that satisfy the rule, by what the model says of them.
+    barred : int
+        Those of the accepted that this applicant cannot become: under the constraints, or in a space declared narrower.
+    drawn, feasible, feasible_refused : int
+        Applicants drawn at random under the rule; those of them whom the constraints allow; and those of these whom the
+        model refuses.
+    exception : mapping, optional
+        An applicant who satisfies the rule, whom the constraints allow, and who is accepted, feature by feature.
+    distance : float, optional
+        How far the exception is from the applicant whom the rule is about.
+    nearest : bool
+        Whether it is proved that no exception is nearer.
+    fewest : bool
+        Whether it is proved that no rule with so many conditions is satisfied by fewer accepted rows (`barred` ones
+        aside).
+
+    Notes
+    -----
+    Each feature is drawn for itself, with the frequencies of its values in the data, among the values that the rule and
+    the constraints on it alone leave it; features that change together are drawn together. Whoever breaks another
+    constraint is struck out. So the share speaks of possible applicants, and the rows speak of those there were.
+    """
+
+    rows: int
+    refused: int
+    accepted: int
+    barred: int
+    drawn: int
+    feasible: int
+    feasible_refused: int
+    exception: Mapping[Any, Any] | None = None
+    distance: float | None = None
+    nearest: bool = False
+    fewest: bool = False
+
+    @property
+    def share(self) -> float | None:
+        """The share of refused among the feasible; None if none is."""
+        return self.feasible_refused / self.feasible if self.feasible else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval for that share in the population that is drawn from."""
+        return wilson(self.feasible_refused, self.feasible)
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self._rows(), f"{self._draws()}{self._exception()}.") if part)
+
+    def _rows(self) -> str:
+        if not self.rows:
+            return ""
+        covered = self.refused + self.accepted
+        met = f"Of the {self.rows:,} rows of the data, {f'{covered:,}' if covered else 'none'} "
+        met += "meet it" if covered > 1 else "meets it"
+        if not self.accepted:
+            return f"{met}{', all of them refused' if covered > 1 else ', and is refused' if covered else ''}."
+        few = ", the fewest possible" if self.fewest and self.accepted > self.barred else ""
+        which = "all" if self.barred == self.accepted else f"{self.barred:,}"
+        barred = f" ({which} of them out of this applicant's reach)" if self.barred else ""
+        return f"{met}: {self.refused:,} refused and {self.accepted:,} accepted{few}{barred}."
+
+    def _draws(self) -> str:
+        of = f"Of {self.drawn:,} applicants drawn at random under it"
+        if not self.feasible:
+            return f"{of}, the constraints allow none"
+        share, low, high = (_percent(part, self.feasible) for part in (self.share or 0.0, *self.interval))
+        told = f"{share} are refused (95% interval {low} to {high})"
+        if self.feasible == self.drawn:
+            return f"{of}, {told}"
+        return f"{of}, the constraints allow {self.feasible:,}, and of these {told}"
+
+    def _exception(self) -> str:
+        if self.distance is None:
+            return ""
+        return f"; the nearest exception{'' if self.nearest else ' known'} is at distance {self.distance:.3g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        exception = None if self.exception is None else dict(self.exception)
+        return vars(self) | {"exception": exception, "share": self.share, "interval": list(self.interval)}
+
+
+def wilson(k: int, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval for a share of which `k` of `n` independent draws are a sample; (0, 1) if n is 0.
+
+    >>> tuple(round(end, 3) for end in wilson(95, 100))
+    (0.888, 0.978)
+    """
+    if not n:
+        return 0.0, 1.0
+    z2 = 1.959963984540054**2
+    middle, half = (k + z2 / 2) / (n + z2), math.sqrt(z2 * (k * (n - k) / n + z2 / 4)) / (n + z2)
+    return (0.0 if k == 0 else middle - half), (1.0 if k == n else middle + half)
+
+
+def _percent(share: float, n: int) -> str:
+    """A share of n as a percentage, whose digits are as many as n can tell; never 0 or 100 where it is neither."""
+    digits = 0 if n < 100 else 1
+    text = f"{share:.{digits}%}"
+    while 0 < share < 1 and float(text[:-1]) in (0.0, 100.0):
+        digits += 1
+        text = f"{share:.{digits}%}"
+    return text
+
+
+@dataclass(frozen=True)
 class Rule:
     """A conjunction of components, in the order of the features; iterate it for them, `len` is the cardinality.
 
@@ -128,6 +244,8 @@ class Rule:
     components: tuple[Component, ...]
     verdict: Verdict | None = field(default=None, compare=False)
     least: Least | None = field(default=None, compare=False)
+    certificate: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    scope: Scope | None = field(default=None, compare=False)
 
     def __iter__(self) -> Iterator[Component]:
         return iter(self.components)
@@ -250,6 +368,14 @@ def to_sets(words: NDArray[np.uint64]) -> list[int]:
     if words.shape[1] == 1:
         return [int(w) for w in words[:, 0]]
     return [int.from_bytes(row.tobytes(), "little") for row in np.ascontiguousarray(words.astype("<u8"))]
+
+
+def joined(kept: list[int], sets: Iterable[int]) -> list[int]:
+    """The inclusion-minimal ones among some minimal bit sets and others."""
+    for s in dict.fromkeys(sets):
+        if not any(k & s == k for k in kept):
+            kept = [k for k in kept if k & s != s] + [s]
+    return kept
 
 
 def minimal(sets: Iterable[int]) -> list[int]:

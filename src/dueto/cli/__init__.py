@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from dueto._version import __version__
-from dueto.cli import check, console, counterfactuals, demo, direction, directions, explain, space
+from dueto.cli import check, console, counterfactuals, demo, direction, directions, explain, space, verify
 
 __all__ = ["main"]
 
@@ -84,6 +84,7 @@ def main(ctx: click.Context, /, *, debug: bool) -> None:  # noqa: ARG001
       dueto space data.csv                           what the data holds
       dueto check loan.plaf data.csv                 are the constraints what you mean?
       dueto explain model.skops data.csv --row 17 --plaf loan.plaf
+      dueto verify rule.json model.skops             is what was proved of a rule true?
       dueto direction stations.csv altitude temperature
       dueto directions stations.csv
 
@@ -102,6 +103,7 @@ def main(ctx: click.Context, /, *, debug: bool) -> None:  # noqa: ARG001
 for _verb in (
     explain.explain,
     counterfactuals.counterfactuals,
+    verify.verify,
     space.space,
     check.check,
     direction.direction,

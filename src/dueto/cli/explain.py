@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from dueto.cli import console
-from dueto.cli.inputs import explainer_for, options, question, rows_of
+from dueto.cli.inputs import FILE, explainer_for, options, question, rows_of
+from dueto.cli.outputs import refuse_output, whole
 from dueto.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from dueto.explanation import Changes
+    from dueto.explanation import Changes, Explanation
 
 __all__ = ["answered", "explain"]
 
@@ -23,7 +25,30 @@ ANSWERED, NONE, BAD_INPUT, UNKNOWN = 0, 1, 2, 3
 
 
 @click.command(short_help="Why was a row refused, and what would change that?")
-@options(question, click.option("--method", default="auto", show_default=True, help="auto, minimum, irredundant or greedy."))
+@options(
+    question,
+    click.option("--method", default="auto", show_default=True, help="auto, minimum, irredundant or greedy."),
+    click.option(
+        "--counted",
+        type=click.Choice(["components", "conditions"]),
+        default="components",
+        show_default=True,
+        help="What is least: bounds, or conditions (an interval is one).",
+    ),
+    click.option(
+        "--seconds", type=float, default=30.0, show_default=True, help="The longest to look for the shortest rule."
+    ),
+    click.option(
+        "--plausible", type=float, metavar="SHARE", help="Only applicants as ordinary as this share of DATA, as .95."
+    ),
+    click.option("--widen", is_flag=True, help="Move each bound as far out as the rule stays proved."),
+    click.option(
+        "--at-most", type=click.IntRange(min=1), metavar="K", help="Add the best rule of at most K conditions."
+    ),
+    click.option(
+        "--certificate", type=FILE, metavar="FILE", help="Write what was proved of the rule (.json), to verify."
+    ),
+)
 @click.pass_context
 def explain(
     ctx: click.Context,
@@ -34,6 +59,11 @@ def explain(
     k: int,
     seed: int,
     as_json: bool,
+    certificate: Path | None,
+    at_most: int | None,
+    method: str,
+    counted: Literal["components", "conditions"],
+    seconds: float,
     **given: Any,
 ) -> None:
     """Why was a row of DATA refused by MODEL, and what would change that?
@@ -44,6 +74,9 @@ def explain(
       dueto explain model.skops data.csv --applicants new.csv --row 0
       dueto explain model.skops data.csv --row 17 --row 40 --plaf loan.plaf --json
       dueto explain tree.joblib data.parquet --row 17 --trust-pickle --desired paid
+      dueto explain model.skops data.csv --row 17 --at-most 3
+      dueto explain model.skops data.csv --row 17 --certificate rule.json     then
+      dueto verify rule.json model.skops
 
     MODEL is a .skops, .onnx, .npz (a tree), .pkl or .joblib file; DATA a .csv, .tsv or .parquet file. The possible
     applicants are all combinations of the values in DATA, unless --space declares others.
@@ -53,12 +86,53 @@ def explain(
       0  answered
       1  no counterfactual exists (proved)
       2  usage or bad input
-      3  none found within the budget, which proves nothing
+      3  none found within the budget, which proves nothing; or no certificate, since the rule is not proved
     With several rows, the highest of theirs; a row that cannot be answered is said on stderr, and the others answered.
     """
-    explainer = explainer_for(**given)
-    ask = partial(explainer.explain, k=k, rng=seed)
-    ctx.exit(answered(rows_of(explainer, rows, applicants), ask, "searching for changes and a rule", as_json=as_json))
+    if certificate is not None:
+        refuse_output(certificate, [".json"])
+    explainer = explainer_for(**given | {"method": _finder(method, counted, seconds)})
+    ask: Callable[..., Explanation] = partial(explainer.explain, k=k, at_most=at_most, rng=seed)
+    asked: Iterable[tuple[int, Any]] = rows_of(explainer, rows, applicants)
+    found: list[Explanation] = []
+    if certificate is not None:
+        asked = several = list(asked)
+        if len(several) != 1:
+            raise InputError(f"--certificate takes one row, and {len(several)} are asked about; give one --row N")
+
+    def kept(row: Any, label: str) -> Explanation:
+        found.append(ask(row, label=label))
+        return found[-1]
+
+    code = answered(asked, kept, "searching for changes and a rule", as_json=as_json)
+    if certificate is not None and found:
+        code = max(code, _certified(certificate, found[0]))
+    ctx.exit(code)
+
+
+def _certified(path: Path, found: Explanation) -> int:
+    """Write the certificate of a rule, if it is proved; the exit code."""
+    from dueto.certificates import Certificate
+
+    certificate = found.rule.certificate
+    if not isinstance(certificate, Certificate):
+        proved = found.rule.verdict is not None and found.rule.verdict.standing == "proved"
+        why = "no certificate can tell yet who is plausible" if proved else f"the rule is {found.rule.verdict}"
+        console.complain(f"{path} is not written: {why}")
+        return UNKNOWN
+    with whole(path) as part:
+        part.write_text(certificate.to_json(), encoding="utf-8")
+    console.note(f"wrote {path}")
+    return ANSWERED
+
+
+def _finder(method: str, counted: Literal["components", "conditions"], seconds: float) -> Any:
+    """The finder of a name, with what it is told of the shortest rule."""
+    from dueto.rules import AutoRule, MinimumRule
+
+    least = MinimumRule(counted=counted, seconds=seconds)
+    known = {"auto": AutoRule(exact=least), "minimum": least}
+    return known.get(method, replace(least, least=False, name=method) if method == "irredundant" else method)
 
 
 def answered(rows: Iterable[tuple[int, Any]], ask: Callable[..., Changes], searching: str, *, as_json: bool) -> int:

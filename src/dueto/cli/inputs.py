@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dueto.explain import Explainer
     from dueto.plaf import Expr
     from dueto.plaf.scan import Line
+    from dueto.rules import Finder
     from dueto.space import FeatureSpace
 
 __all__ = [
@@ -131,7 +132,9 @@ def explainer_for(
     desired: str | None,
     threshold: float,
     counterfactual_method: str,
-    method: str = "auto",
+    method: str | Finder = "auto",
+    plausible: float | None = None,
+    widen: bool = False,
     trust_pickle: bool,
     trust_type: Sequence[str],
     **given: Any,
@@ -162,6 +165,8 @@ def explainer_for(
             threshold=threshold,
             method=method,
             counterfactual_method=counterfactual_method,
+            plausible=plausible,
+            widen=widen,
         )
         explainer.good  # noqa: B018
     return explainer

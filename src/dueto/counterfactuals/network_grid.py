@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.box import Box
 from dueto.counterfactuals.cells import Cells
 from dueto.models.network import Network
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NetworkGrid"]
 
+PIECES = 256  # cells of a range
 DONORS = 400  # good rows of the data, the nearest, that climbs start from
 STARTS = 16  # the best of them that climb
 STEPS = 12  # cells of a unit that a climb looks at, evenly spread
@@ -26,7 +26,7 @@ SWEEPS = 12  # times a climb goes over all units
 
 
 class NetworkGrid:
-    """The cells of a query, whatever its box, and for each unit what its cells add to the first layer.
+    """The cells of a query, its box included, and for each unit what its cells add to the first layer.
 
     Parameters
     ----------
@@ -35,27 +35,46 @@ class NetworkGrid:
 
     Attributes
     ----------
-    tables : list of (K_u, H) float64
-        What each cell of a unit adds to the H sums of the first layer.
-    found : (N, U) intp
-        Good points found so far.
+    rows, low, high, tables : list of (p_u, H), (K_u, p_u), (K_u, p_u), (K_u, H) float64
+        For each unit: its columns' weights; their least and greatest values in each cell; what the value that stands
+        for each cell adds to the H sums of the first layer.
+    exact : bool
+        Whether each cell is one value to the network: not so where a unit has a range of real numbers.
     """
 
     def __init__(self, query: Query) -> None:
-        self.query = replace(query, box=Box.everything(len(query.x)))
-        self.cells = Cells.of(self.query)
+        self.query, self.cells = query, _listed(Cells.of(query))
         structure = self.cells.structure
-        form = structure.form
+        form, columns = structure.form, structure.columns
         assert isinstance(form, Network)
-        self.form, self.cut, self.slack = form, structure.cut, structure.slack
+        self.form, self.cut = form, structure.cut
         self.own, self.sizes = self.cells.own, self.cells.sizes
-        self.inputs, self.rows = [], []
-        for unit, values in zip(self.cells.units, self.cells.values, strict=True):
-            parts = [structure.columns.of(j, values[:, i]) for i, j in enumerate(unit.members)]
-            self.inputs.append(np.hstack(parts))
-            self.rows.append(form.weights[0][np.concatenate([structure.columns.places[j] for j in unit.members])])
-        self.tables = [Z @ W for Z, W in zip(self.inputs, self.rows, strict=True)]
-        self.found = np.empty((0, len(self.sizes)), dtype=np.intp)
+        self.rows, self.low, self.high = [], [], []
+        self.tables: list[NDArray[np.float64]] = []
+        self.exact = True
+        for u, (unit, values) in enumerate(zip(self.cells.units, self.cells.values, strict=True)):
+            W = form.weights[0][np.concatenate([columns.places[j] for j in unit.members])]
+            Z = np.hstack([columns.of(j, values[:, i]) for i, j in enumerate(unit.members)])
+            low, high = Z, Z
+            if not unit.listed:
+                ends = [columns.of(unit.members[0], end) for end in (self.cells.low[u], self.cells.high[u])]
+                low, high = np.minimum(*ends), np.maximum(*ends)
+                self.exact &= bool((low == high).all())
+            self.rows.append(W)
+            self.low.append(low)
+            self.high.append(high)
+            self.tables.append(Z @ W)
+        self.slack = max(structure.slack, self._rounding())
+        self.none = np.empty((0, len(self.sizes)), dtype=np.intp)
+
+    def _rounding(self) -> float:
+        """How far rounding may move a margin on this grid: the applicant's values may be outside their domains."""
+        most = np.abs(self.form.biases[0])
+        for low, high, W in zip(self.low, self.high, self.rows, strict=True):
+            most = most + np.maximum(np.abs(low), np.abs(high)).max(axis=0, initial=0.0) @ np.abs(W)
+        for W, b in zip(self.form.weights[1:], self.form.biases[1:], strict=True):
+            most = most @ np.abs(W) + np.abs(b)
+        return float(4 * np.finfo(np.float64).eps * sum(len(W) + 2 for W in self.form.weights) * most.max())
 
     @cached_property
     def donors(self) -> NDArray[np.intp]:
@@ -63,11 +82,6 @@ class NetworkGrid:
         X = self.query.donors
         near = np.argsort(self.query.distances(X), kind="stable")[:DONORS]
         return self.cells.points(X[near])
-
-    @cached_property
-    def parts(self) -> tuple[NDArray[np.float64], ...]:
-        """What each cell adds to a distance."""
-        return self.cells.parts
 
     # -- scores
 
@@ -107,7 +121,7 @@ class NetworkGrid:
 
     def possible(self, lo: NDArray[np.integer], hi: NDArray[np.integer]) -> NDArray[np.bool_]:
         """(B,) whether each tie allows something in each region lo to hi, both (B, U)."""
-        ok = (lo <= hi).all(axis=1)
+        ok = np.asarray((lo <= hi).all(axis=1))
         for tie in self.cells.ties:
             total = np.zeros(len(lo), dtype=np.int64)
             for corner in range(1 << len(tie.units)):
@@ -129,18 +143,16 @@ class NetworkGrid:
     # -- search
 
     def climbed(
-        self, lo: NDArray[np.intp], hi: NDArray[np.intp], pool: NDArray[np.intp] | None = None, *, starts: int = STARTS
+        self, lo: NDArray[np.intp], hi: NDArray[np.intp], pool: NDArray[np.intp], *, starts: int = STARTS
     ) -> NDArray[np.intp]:
-        """Good points of a region that climbs reach, from these points or else from all known ones, moved into it."""
-        if pool is None:
-            pool = np.vstack([np.maximum(self.own, 0)[None], self.found[: -DONORS - 1 : -1], self.donors])
+        """Good points of a region that climbs reach from these points, moved into it."""
         pool = np.unique(np.clip(pool, lo, hi), axis=0)
         pool = pool[self.allowed(pool)]
         sums = self.sums(pool)
         margins = self.after(sums)
         best = np.argsort(-margins, kind="stable")[:starts]
         points, sums, margins = pool[best], sums[best], margins[best]
-        free = np.flatnonzero(lo < hi)
+        free = np.flatnonzero(lo < hi).tolist()
         enough = self.cut + self.slack
         for _ in range(SWEEPS):
             if not len(points) or (margins > enough).any():
@@ -174,17 +186,28 @@ class NetworkGrid:
                 return point
             point = tried[int(margins.argmax())]
 
-    def kept(self, points: NDArray[np.intp]) -> NDArray[np.intp]:
-        """These points, kept for later climbs, without those known already."""
-        points = np.unique(points, axis=0)
-        new = (
-            ~(points[:, None] == self.found[None]).all(axis=2).any(axis=1)
-            if len(self.found)
-            else np.ones(len(points), dtype=np.bool_)
-        )
-        self.found = np.vstack([self.found, points[new]])
-        return points
-
     def distance(self, points: NDArray[np.intp]) -> NDArray[np.float64]:
         """(N,) how far points are from the applicant."""
         return self.query.distances(self.cells.rows(points))
+
+
+def _listed(cells: Cells) -> Cells:
+    """A grid whose ranges are cut into many cells, short enough for bounds to be tight."""
+    units = [u for u, unit in enumerate(cells.units) if not unit.listed]
+    if not units:
+        return cells
+    values, low, high, own = (list(x) for x in (cells.values, cells.low, cells.high, cells.own))
+    for u in units:
+        j = cells.units[u].members[0]
+        x, whole = cells.query.x[j], cells.query.space.features[j].domain.integer
+        starts, ends = [np.empty(0)], [np.empty(0)]
+        for a, b in zip(low[u], high[u], strict=True):
+            edges = np.linspace(a, b, PIECES)[:-1] if a < b else np.array([a])
+            edges = np.unique(np.floor(edges) if whole else edges)
+            starts.append(edges)
+            ends.append(np.append(edges[1:] - 1 if whole else np.nextafter(edges[1:], -np.inf), b))
+        low[u], high[u] = np.concatenate(starts), np.concatenate(ends)
+        near = low[u] if np.isnan(x) else np.clip(x, low[u], high[u])
+        here = np.flatnonzero((near == x) | (np.isnan(near) & np.isnan(x)))
+        values[u], own[u] = near[:, None], int(here[0]) if len(here) and own[u] >= 0 else -1
+    return replace(cells, values=tuple(values), low=tuple(low), high=tuple(high), own=np.array(own, dtype=np.intp))

@@ -1,197 +1,262 @@
-"""Upper bounds of a network's margin over many regions at once, by linear functions of its inputs."""
+"""Upper bounds of a ReLU network's margin over many regions at once, by linear functions of its inputs.
+
+The last layer is followed backwards: each ReLU is replaced by a line above or below it, so that a linear function of
+the inputs is left, whose greatest value over a region is a sum of each unit's own maximum [1]_. The lines below may
+have any slope from 0 to 1, and a ReLU that a search has fixed gives an inequality with a multiplier; both are
+improved by gradient steps [2]_. All variables of all regions move together, in products of matrices.
+
+.. [1] Zhang, Weng, Chen, Hsieh and Daniel, "Efficient neural network robustness certification with general activation
+   functions", NeurIPS 2018.
+.. [2] Wang, Zhang, Xu, Lin, Jana, Hsieh and Kolter, "Beta-CROWN: efficient bound propagation with per-neuron split
+   constraints", NeurIPS 2021.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from dueto.counterfactuals.network_inputs import Inputs
 
+if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dueto.counterfactuals.network_grid import NetworkGrid
+    from dueto.counterfactuals.network_inputs import Ends
 
-EPS = float(np.finfo(np.float64).eps)
+__all__ = ["Bounds", "Linear", "Nodes"]
 
-
-class Line:
-    """A unit that the network sees as one number, a function of its cell."""
-
-    def __init__(self, z):
-        self.z = z
-        d = np.diff(z)
-        self.monotone = 1 if (d >= 0).all() else -1 if (d <= 0).all() else 0
-        if not self.monotone:
-            self.least, self.most = _table(z), _table(-z)
-
-    def ends(self, lo, hi):
-        """The cells in lo to hi of the least and of the greatest number."""
-        if self.monotone:
-            return (lo, hi) if self.monotone > 0 else (hi, lo)
-        return _pick(self.least, self.z, lo, hi), _pick(self.most, -self.z, lo, hi)
-
-    def within(self, lo, hi, low, high):
-        """The first and last cell in lo to hi whose number is in low to high, first > last if there is none."""
-        if self.monotone:
-            z = self.z if self.monotone > 0 else -self.z
-            if self.monotone < 0:
-                low, high = -high, -low
-            return np.maximum(lo, np.searchsorted(z, low)), np.minimum(hi, np.searchsorted(z, high, side="right") - 1)
-        k = np.arange(len(self.z))
-        ok = (k >= lo[:, None]) & (k <= hi[:, None]) & (self.z >= low[:, None]) & (self.z <= high[:, None])
-        return _run(ok)
+RATE, DECAY, MEMORY, SQUARES, SMOOTH = 0.4, 0.95, 0.7, 0.99, 0.4  # of the gradient steps
+CHUNK = 10  # steps between two looks at which boxes are settled
 
 
-def _run(ok):
-    some = ok.any(axis=1)
-    first, last = ok.argmax(axis=1), ok.shape[1] - 1 - ok[:, ::-1].argmax(axis=1)
-    return np.where(some, first, 1), np.where(some, last, 0)
+@dataclass(eq=False)
+class Nodes:
+    """B regions of a search: `lo`, `hi` (B, U) cells; all else (B, H), one a ReLU, or (B,).
+
+    Parameters
+    ----------
+    sign : int8
+        1 or -1 where the search has fixed a ReLU to be active or not.
+    low, high : float64
+        Bounds of the ReLU's argument.
+    alpha, beta : float64
+        Slope of the line below; multiplier of the inequality.
+    bound : (B,) float64
+        No margin in the region is greater, rounding included.
+    weight, value : float64
+        The margin's coefficient of the ReLU, and the ReLU's argument, where the bound was taken: to choose the next
+        split by.
+    """
+
+    lo: NDArray[np.intp]
+    hi: NDArray[np.intp]
+    sign: NDArray[np.int8]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    beta: NDArray[np.float64]
+    bound: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.bound)
+
+    def take(self, at: NDArray[np.generic] | slice) -> Nodes:
+        """Some of them, copied."""
+        return Nodes(*(np.array(getattr(self, f.name)[at]) for f in fields(self)))
+
+    @classmethod
+    def join(cls, parts: list[Nodes]) -> Nodes:
+        """All of these in one."""
+        return cls(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(cls)))
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """(B, H) whether a ReLU may be active or not."""
+        return (self.low < 0) & (self.high > 0)
 
 
-def _table(z):
-    """Where the least of every 2^i neighbours is."""
-    rows = [np.arange(len(z))]
-    while 2 ** len(rows) <= len(z):
-        one, two = rows[-1][: -(2 ** (len(rows) - 1))], rows[-1][2 ** (len(rows) - 1) :]
-        rows.append(np.where(z[two] < z[one], two, one))
-    return rows
+@dataclass(eq=False)
+class Linear:
+    """Of B regions: linear functions above the margin, c (B, p) and a constant, and their greatest values.
 
+    `weight`, `value` (B, H): the margin's coefficient of each ReLU and the ReLU's argument there, to choose a split by.
+    """
 
-def _pick(table, z, lo, hi):
-    width = np.maximum(hi - lo + 1, 1)
-    level = np.frexp(width)[1] - 1
-    found = np.empty_like(lo)
-    for i in np.unique(level):
-        at = level == i
-        one, two = table[i][lo[at]], table[i][hi[at] + 1 - 2**i]
-        found[at] = np.where(z[two] < z[one], two, one)
-    return found
+    c: NDArray[np.float64]
+    bound: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    value: NDArray[np.float64]
+
+    def take(self, at: NDArray[np.generic]) -> Linear:
+        """Some of them."""
+        return Linear(self.c[at], self.bound[at], self.weight[at], self.value[at])
 
 
 class Bounds:
-    def __init__(self, grid: NetworkGrid, lo, hi):
-        self.grid = grid
+    """Bounds over regions inside one region, lo to hi (U,), of a grid; what is pruned has no margin above `target`."""
+
+    def __init__(self, grid: NetworkGrid, lo: NDArray[np.intp], hi: NDArray[np.intp]) -> None:
+        self.inputs = Inputs(grid, lo, hi)
+        self.target = grid.cut - grid.slack
         form = grid.form
-        self.W = [np.ascontiguousarray(W) for W in form.weights[1:]]
-        self.b = [b.copy() for b in form.biases]
-        self.lines, self.line_units, self.wides = [], [], []
-        rows = []
-        for u, (Z, W) in enumerate(zip(grid.inputs, grid.rows)):
-            part = Z[lo[u] : hi[u] + 1]
-            vary = (part != part[0]).any(axis=0)
-            self.b[0] = self.b[0] + part[0, ~vary] @ W[~vary]
-            if vary.sum() == 0 and lo[u] == hi[u]:
-                continue
-            if vary.sum() <= 1 or lo[u] + 1 == hi[u]:
-                z = np.zeros(len(Z))
-                if vary.sum() == 1:
-                    col = Z[:, vary][:, 0]
-                    a, b = part[:, vary].min(), part[:, vary].max()
-                    mid, half = (a + b) / 2, (b - a) / 2
-                    z = (col - mid) / half
-                    self.b[0] = self.b[0] + mid * W[vary][0]
-                    row = W[vary][0] * half
-                elif vary.sum() > 1:
-                    z[hi[u] :] = 1.0
-                    self.b[0] = self.b[0] + part[0, vary] @ W[vary]
-                    row = (part[1] - part[0])[vary] @ W[vary]
-                else:
-                    row = np.zeros(W.shape[1])
-                self.lines.append(Line(z))
-                self.line_units.append(u)
-                rows.append(row)
-            else:
-                self.wides.append((u, Z[:, vary], W[vary]))
-        self.P = len(rows)
-        at = self.P
-        self.wide = []
-        for u, Z, W in self.wides:
-            self.wide.append((u, Z, slice(at, at + Z.shape[1])))
-            rows += list(W)
-            at += Z.shape[1]
-        self.W0 = np.array(rows).reshape(at, len(self.b[0]))
-        self.W0T = np.ascontiguousarray(self.W0.T)
+        self.W = [self.inputs.W, *form.weights[1:]]
         self.WT = [np.ascontiguousarray(W.T) for W in self.W]
-        self.lu = np.array(self.line_units, dtype=int)
-        self.widths = [len(b) for b in self.b[:-1]]
-        self.start = np.cumsum([0, *self.widths])
-        self.slices = [slice(a, b) for a, b in zip(self.start, self.start[1:])]
-        self.H = int(self.start[-1])
-        self.L = len(self.widths)
+        self.b = [self.inputs.b, *form.biases[1:]]
+        widths = [len(b) for b in self.b[:-1]]
+        ends = np.cumsum([0, *widths])
+        self.at = [slice(a, b) for a, b in pairwise(ends.tolist())]
+        self.n = int(ends[-1])
+        # Rounding: sums of k terms are off by less than k eps times the sum of absolute values; four times that.
+        self.eps = 4 * float(np.finfo(np.float64).eps) * (sum(widths) + 2 * len(widths) + len(self.W[0]) + 8)
+        most = self.inputs.size @ np.abs(self.W[0]) + self.inputs.b_size
+        self.wide = [self.eps * most]
+        for W, b in zip(self.W[1:-1], self.b[1:-1], strict=True):
+            most = 2 * most @ np.abs(W) + np.abs(b)
+            self.wide.append(self.eps * most)
+        self.scale = np.ones(self.n)
 
-    def ends(self, lo, hi):
-        B = len(lo)
-        small, big = np.empty((B, self.P)), np.empty((B, self.P))
-        for i, (u, line) in enumerate(zip(self.line_units, self.lines)):
-            a, b = line.ends(lo[:, u], hi[:, u])
-            small[:, i], big[:, i] = line.z[a], line.z[b]
-        masks = []
-        for u, Z, _ in self.wide:
-            k = np.arange(len(Z))
-            masks.append(np.where((k >= lo[:, u, None]) & (k <= hi[:, u, None]), 0.0, -np.inf))
-        return (big + small) / 2, (big - small) / 2, masks
+    def root(self, lo: NDArray[np.intp], hi: NDArray[np.intp]) -> Nodes:
+        """One region, of which nothing is known yet."""
+        one = np.ones((1, self.n))
+        return Nodes(
+            lo[None].copy(), hi[None].copy(), np.zeros((1, self.n), np.int8), -np.inf * one, np.inf * one,
+            0.5 * one, 0 * one, np.array([np.inf]),
+        )  # fmt: skip
 
-    def most(self, c, ends):
-        """(B, R) greatest value of linear functions c (B, R, p) over the regions."""
-        center, radius, masks = ends
-        P = self.P
-        total = (c[..., :P] @ center[:, :, None] + np.abs(c[..., :P]) @ radius[:, :, None])[..., 0]
-        for (u, Z, cols), mask in zip(self.wide, masks):
-            total += (c[..., cols] @ Z.T + mask[:, None]).max(axis=2)
-        return total
+    # -- bounds of the ReLUs' arguments
 
-    def top(self, c, ends):
-        """(B,) values and (B, p) where, of c (B, p)."""
-        center, radius, masks = ends
-        P = self.P
-        z = np.empty_like(c)
-        z[:, :P] = center + np.sign(c[:, :P]) * radius
-        for (u, Z, cols), mask in zip(self.wide, masks):
-            z[:, cols] = Z[(c[:, cols] @ Z.T + mask).argmax(axis=1)]
-        return (c * z).sum(axis=1), z
+    def narrow(self, nodes: Nodes, ends: Ends) -> NDArray[np.bool_]:
+        """Narrow `low` and `high` by the regions; (B,) whether something is left of each."""
+        for layer, at in enumerate(self.at):
+            low, high = self._layer(layer, nodes, ends)
+            nodes.low[:, at] = np.maximum(nodes.low[:, at], low - self.wide[layer])
+            nodes.high[:, at] = np.minimum(nodes.high[:, at], high + self.wide[layer])
+        return np.asarray((nodes.low <= nodes.high).all(axis=1))
 
-    def first(self, ends):
-        """(B, H1) bounds of the first sums."""
-        center, radius, masks = ends
-        P = self.P
-        mid = center @ self.W0[:P] + self.b[0]
-        far = radius @ np.abs(self.W0[:P])
-        low, high = mid - far, mid + far
-        for (u, Z, cols), mask in zip(self.wide, masks):
-            t = Z @ self.W0[cols]  # K, H
-            s = t[None] + mask[:, :, None]
-            high += s.max(axis=1)
-            low += (t[None] - mask[:, :, None]).min(axis=1)
-        return low, high
-
-    def slopes(self, low, high):
-        gap = np.maximum(high - low, 1e-300)
-        up = np.where(low >= 0, 1.0, np.where(high <= 0, 0.0, high / gap))
-        icpt = np.where((low < 0) & (high > 0), -up * low, 0.0)
-        return up, icpt
-
-    def layer(self, l, low, high, ends, down=None):
-        """Bounds of sums of layer l (>= 1), from the bounds of those before."""
-        W = self.WT[l - 1]  # H_l, H_{l-1}
-        B = len(low)
-        H = len(W)
-        A = np.concatenate([W, -W])[None]
-        const = np.concatenate([self.b[l], -self.b[l]])[None] + np.zeros((B, 1))
-        for k in range(l - 1, -1, -1):
-            s = self.slices[k]
-            up, icpt = self.slopes(low[:, s], high[:, s])
-            dn = (high[:, s] > -low[:, s]).astype(float)
-            dn[low[:, s] >= 0] = 1
-            dn[high[:, s] <= 0] = 0
-            pos = np.maximum(A, 0)
-            if len(A) == 1:
-                const = const + icpt @ pos[0].T
-            else:
-                const = const + (pos @ icpt[:, :, None])[..., 0]
-            A = pos * up[:, None] + (A - pos) * dn[:, None]
+    def _layer(self, layer: int, nodes: Nodes, ends: Ends) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(B, H) least and greatest arguments of a layer's ReLUs, each alone."""
+        A = np.concatenate([self.WT[layer], -self.WT[layer]])[None]
+        const = np.concatenate([self.b[layer], -self.b[layer]]) + np.zeros((len(nodes), 1))
+        for k in range(layer - 1, -1, -1):
+            low, high = nodes.low[:, self.at[k]], nodes.high[:, self.at[k]]
+            up, off = _above(low, high)
+            down = np.where(low >= 0, 1.0, (high > -low) & (high > 0))
+            above = np.maximum(A, 0.0)
+            const = const + (off @ above[0].T if len(above) == 1 else (above @ off[:, :, None])[..., 0])
+            A = above * up[:, None] + (A - above) * down[:, None]
             const = const + A @ self.b[k]
-            A = A @ (self.WT[k - 1] if k else self.W0T)
-        v = const + self.most(A, ends)
-        return -v[:, H:], v[:, :H]
+            A = A @ self.WT[k]
+        most = const + self.inputs.most(A, ends)
+        half = len(self.WT[layer])
+        return -most[:, half:], most[:, :half]
+
+    # -- bounds of the margin
+
+    def improve(self, nodes: Nodes, ends: Ends, *, steps: int, enough: bool = True) -> Linear:
+        """Lower the bounds of the margin by gradient steps on `alpha` and `beta`, until settled if that is `enough`."""
+        B = len(nodes)
+        best = Linear(np.empty((B, len(self.W[0]))), np.full(B, np.inf), np.empty((B, self.n)), np.empty((B, self.n)))
+        rows, work = np.arange(B), _Steps(self, nodes, ends)
+        for start in range(0, max(steps, 1), CHUNK):
+            for i in range(start, min(start + CHUNK, max(steps, 1))):
+                bound, c = work.backward()
+                better = bound < best.bound[rows]
+                at = rows[better]
+                best.bound[at], best.c[at] = bound[better], c[better]
+                work.forward(c)
+                nodes.alpha[at], nodes.beta[at] = work.alpha[better], work.beta[better]
+                best.weight[at], best.value[at] = work.weight[better], work.value[better]
+                work.step(i)
+            keep = best.bound[rows] > self.target if enough else np.ones(len(rows), dtype=np.bool_)
+            if not keep.any():
+                break
+            if not keep.all():
+                rows = rows[keep]
+                work.take(keep)
+        best.bound += self._error(nodes)
+        nodes.bound = np.minimum(nodes.bound, best.bound)
+        return best
+
+    def _error(self, nodes: Nodes) -> NDArray[np.float64]:
+        """(B,) how far rounding may move bounds: the same computation with absolute values only."""
+        A = np.abs(self.WT[-1])
+        total = np.full(len(nodes), np.abs(self.b[-1])[0])
+        for k in range(len(self.at) - 1, -1, -1):
+            at = self.at[k]
+            total += (A * _above(nodes.low[:, at], nodes.high[:, at])[1]).sum(axis=1)
+            A = A + nodes.beta[:, at]
+            total += A @ (self.inputs.b_size if k == 0 else np.abs(self.b[k]))
+            A = A @ np.abs(self.WT[k])
+        return np.asarray(self.eps * (total + A @ self.inputs.size))
+
+
+class _Steps:
+    """Gradient steps (Adam) of some nodes; the gradient is that of a bound whose corners are rounded off."""
+
+    def __init__(self, bounds: Bounds, nodes: Nodes, ends: Ends) -> None:
+        self.of, self.ends = bounds, ends
+        self.alpha, self.beta, self.sign = nodes.alpha.copy(), nodes.beta.copy(), nodes.sign.astype(np.float64)
+        self.up, self.off = _above(nodes.low, nodes.high)
+        self.free = nodes.free
+        self.weight, self.slope, self.lift, self.value = (np.empty_like(self.alpha) for _ in range(4))
+        self.mean = [np.zeros_like(self.alpha) for _ in range(2)]
+        self.square = [np.zeros_like(self.alpha) for _ in range(2)]
+
+    def take(self, keep: NDArray[np.bool_]) -> None:
+        """Go on with some of them."""
+        for name in ("alpha", "beta", "sign", "up", "off", "free", "weight", "slope", "lift", "value"):
+            setattr(self, name, getattr(self, name)[keep])
+        self.mean, self.square = [m[keep] for m in self.mean], [s[keep] for s in self.square]
+        self.ends = self.ends.take(keep)
+
+    def backward(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(B,) bounds and (B, p) the coefficients of the inputs."""
+        A = np.repeat(self.of.WT[-1], len(self.alpha), axis=0)
+        const = np.full(len(A), self.of.b[-1][0])
+        for k in range(len(self.of.at) - 1, -1, -1):
+            at, above = self.of.at[k], A > 0
+            self.weight[:, at] = A
+            self.slope[:, at] = np.where(self.free[:, at] & ~above, self.alpha[:, at], self.up[:, at])
+            self.lift[:, at] = np.where(above, self.off[:, at], 0.0)
+            const += (A * self.lift[:, at]).sum(axis=1)
+            A = A * self.slope[:, at] + self.beta[:, at] * self.sign[:, at]
+            const += A @ self.of.b[k]
+            A = A @ self.of.WT[k]
+        return const + self.of.inputs.most(A[:, None], self.ends)[:, 0], A
+
+    def forward(self, c: NDArray[np.float64]) -> None:
+        """The ReLUs' arguments where the linear function is greatest, nearly."""
+        v = self.of.inputs.near_top(c, self.ends, SMOOTH) @ self.of.W[0] + self.of.b[0]
+        for k, at in enumerate(self.of.at):
+            self.value[:, at] = v
+            if k + 1 < len(self.of.at):
+                v = (self.slope[:, at] * v + self.lift[:, at]) @ self.of.W[k + 1] + self.of.b[k + 1]
+
+    def step(self, i: int) -> None:
+        """The i-th step downhill."""
+        slopes = np.where(self.free & (self.weight < 0), self.weight * self.value, 0.0)
+        self._move(0, self.alpha, slopes, i, RATE)
+        self._move(1, self.beta, self.sign * self.value, i, RATE * self.of.scale)
+        np.clip(self.alpha, 0.0, 1.0, out=self.alpha)
+        np.maximum(self.beta, 0.0, out=self.beta)
+
+    def _move(
+        self, which: int, x: NDArray[np.float64], g: NDArray[np.float64], i: int, rate: float | NDArray[np.float64]
+    ) -> None:
+        m, s = self.mean[which], self.square[which]
+        m *= MEMORY
+        m += (1 - MEMORY) * g
+        s *= SQUARES
+        s += (1 - SQUARES) * g * g
+        x -= rate * DECAY**i / (1 - MEMORY ** (i + 1)) * m / (np.sqrt(s / (1 - SQUARES ** (i + 1))) + 1e-12)
+
+
+def _above(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Slope and height at 0 of the line above a ReLU on [low, high]."""
+    free = (low < 0) & (high > 0)
+    slope = np.where(free, high / np.where(free, high - low, 1.0), low >= 0)
+    return slope, np.where(free, -slope * np.where(free, low, 0.0), 0.0)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from operator import and_, or_
+from itertools import pairwise
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -177,10 +178,10 @@ class Tables:
                     rest = [p for p in cut.parts[j] if p not in members]
                     self.never[v, rest] = self.never[rest, v] = False
                     self.allowed[v, rest] = self.allowed[rest, v] = False
-            here, *others = [cut.among([v]) for v in members]
-            forth, back = here.implies(reduce(and_, others)), reduce(or_, others).implies(here)
+            said = [cut.among([v]) for v in members]
+            ring = [a.implies(b) for a, b in pairwise([*said, said[0]])]  # each on two features: quick to search
             expected = float(n[u] * (m - n[u]) / m)
-            found.append(Candidate(forth & back, "equivalence", expected, here))
+            found.append(Candidate(reduce(and_, ring), "equivalence", expected, said[0]))
         return found
 
     # -- implications -------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 
 from dueto.domain import same
 from dueto.plaf import cf, together
-from dueto.suggest.parts import TRIPLES, Bools, Candidate, Cut, Floats
+from dueto.suggest.parts import TRIPLES, Bools, Candidate, Cut, Floats, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,8 +189,8 @@ def sums(
 # -- shared -----------------------------------------------------------------------------------------------------------
 
 
-def _where_ordinary(cut: Cut, features: tuple[int, ...], says: list[Expr], kind: str, expected: float) -> Candidate:
-    """The first of some forms that all rows keep; or the last of them, where no feature has a special code."""
+def _where_ordinary(cut: Cut, features: tuple[int, ...], says: list[Expr], kind: Kind, expected: float) -> Candidate:
+    """The first of some forms that all rows keep, said only of what is no code, and not missing, if need be."""
     X, space = cut.X, cut.space
     guard = cut.ordinary(*features)
     present: Expr | None = None
@@ -201,9 +201,9 @@ def _where_ordinary(cut: Cut, features: tuple[int, ...], says: list[Expr], kind:
     speaks = guard if present is None else present if guard is None else guard & present
     for say in [*says, *([guard.implies(say) for say in says] if guard is not None else [])]:
         if say.bind(space)(lambda j: X[:, j], X[0]).all():
-            return Candidate(say, kind, expected, speaks)  # type: ignore[arg-type]
+            return Candidate(say, kind, expected, speaks)
     says = [speaks.implies(say) for say in says[:1]] if speaks is not None else says
-    return Candidate(says[-1], kind, expected, speaks)  # type: ignore[arg-type]
+    return Candidate(says[-1], kind, expected, speaks)
 
 
 def edge(gap: Floats, near: float = 0.0) -> bool:
