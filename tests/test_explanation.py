@@ -50,7 +50,7 @@ def test_where_nothing_helps_that_is_said_once():
     )
     assert "due to" not in found
     found = " ".join(text(constraints="x.income > 90").split())
-    assert "(proved by the constraints): the constraint x.income > 90 fails for this row, whatever changes." in found
+    assert "(proved by the constraints): no applicant meets this constraint: the present income must be more" in found
 
 
 def test_the_class_of_the_desired_outcome_is_named():

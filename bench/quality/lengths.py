@@ -1,8 +1,8 @@
-"""How long the shortest rule is: of all possible applicants, under constraints mined from the data, of the ordinary only.
+"""How long the shortest rule is: of all possible applicants, under mined constraints, of the ordinary only.
 
     python -m bench.quality.lengths --data FOLDER --rows 20
 
-Every refused row is explained four times by `MinimumRule(seconds=...)`. What is done is kept row by row in lengths.jsonl.
+Every refused row is explained four times by `MinimumRule(seconds=...)`. What is done is kept in lengths.jsonl.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def main() -> None:
     parser = options(__doc__ or "")
     cell_options(parser, rows=20)
     asked = parser.parse_args()
-    records = CellRecords(asked.out / "lengths.jsonl", {"seed": asked.seed, "seconds": asked.seconds}, fresh=asked.fresh)
+    settings = {"seed": asked.seed, "seconds": asked.seconds}
+    records = CellRecords(asked.out / "lengths.jsonl", settings, fresh=asked.fresh)
     begun, bounds = machine(), Bounds()
     with threadpool_limits(limits=1):
         run_cells(asked, records, lambda explainer, query, _row: lengths(explainer, query, bounds, asked))

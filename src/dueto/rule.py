@@ -232,6 +232,8 @@ def _percent(share: float, n: int) -> str:
 class Rule:
     """A conjunction of components, in the order of the features; iterate it for them, `len` is the cardinality.
 
+    `certificate` is what was proved of it, for `dueto.verify`, where it comes from `explain` and is proved.
+
     Examples
     --------
     >>> rule = Rule((Component("income", "<=", 22), Component("age", ">=", 30), Component("age", "<=", 39)))

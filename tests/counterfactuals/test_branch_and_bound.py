@@ -1,4 +1,4 @@
-"""Branch and bound where enumeration cannot follow: declared ranges, ties at the threshold, budgets, large ensembles."""
+"""Branch and bound where enumeration cannot follow: declared ranges, ties at the threshold, budgets."""
 
 from __future__ import annotations
 

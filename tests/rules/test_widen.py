@@ -5,14 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 from dueto.counterfactuals import BranchAndBound, GeCo, LeafBoxes
+from dueto.explain import Explainer
 from dueto.rule import Rule, Standing
 from dueto.rules import MinimumRule, Oracle, widened
 from dueto.rules.widen import shortest
+from dueto.space import FeatureSpace
 from dueto.testing import worlds
 
 WAYS = {"tree": LeafBoxes(), "forest": BranchAndBound(), "boosting": BranchAndBound(), "linear": BranchAndBound()}
@@ -40,6 +47,20 @@ def test_a_widened_rule_is_consistent_and_no_bound_can_go_further(kind: str, see
             for value in beyond[:1]:
                 further = Rule((*wide.components[:i], replace(part, value=float(value)), *wide.components[i + 1 :]))
                 assert further.box(w.space).contains(w.counterfactuals).any()
+
+
+def test_the_bound_of_an_ordinal_is_one_of_its_labels():
+    frame = pd.DataFrame({"size": ["S", "M", "L", "XL", "S", "XL"], "n": [1, 2, 3, 4, 5, 6]})
+    space = FeatureSpace.infer(frame, ordinal={"size": ["S", "M", "L", "XL"]})
+    prepare = make_column_transformer(
+        (OrdinalEncoder(categories=[["S", "M", "L", "XL"]]), ["size"]), remainder="passthrough"
+    )
+    model = make_pipeline(prepare, DecisionTreeClassifier()).fit(frame, [0, 0, 0, 1, 0, 1])
+    explainer = Explainer(model, frame, space=space, widen=True)
+    rule = explainer.explain(0).rule
+    assert [str(c) for c in rule] == ["size <= L"]
+    assert rule.verdict is not None
+    assert rule.verdict.standing is Standing.PROVED
 
 
 def test_a_rule_that_is_not_proved_stays_as_it_is():

@@ -27,8 +27,8 @@ STARTS = 8  # points that a climb starts from
 RECENT = 64  # points found last, of which they are taken, besides good rows of the data
 FEW = 16  # of these, those tried before the others
 FIRST, SLICE = 300, 1_000  # boxes looked at before what is still open is taken up again: at first, and later
-JOINED = 128  # leaves of trees that are joined, at most
-PAIRS = 1_500  # pairs of trees looked at to choose those to join
+JOINED = 512  # leaves of trees that are joined, at most
+PAIRS = 4_000  # pairs of trees looked at to choose those to join
 
 
 @dataclass(frozen=True)

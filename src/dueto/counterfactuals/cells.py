@@ -171,7 +171,7 @@ class Cells:
         return first, last
 
     def _between_points(self, u: int, bound: float) -> bool:
-        """Whether a bound cuts a range where an additive model has points only, and the ends of the cut would matter."""
+        """Whether a bound cuts a range where an additive model has points only: the ends of the cut would matter."""
         points = isinstance(self.structure.form, Additive)
         k = int(self.numeric[u])
         return points and k > 0 and self.low[u][0] < bound < self.high[u][k - 1] and bound not in self.low[u]

@@ -52,8 +52,8 @@ class Grid:
         cells = np.append(0, np.cumsum(sizes))
         unit, kind, cut, start, counts = splits
         self.forest = kernels.Forest(
-            trees.root, trees.left, trees.right, trees.split, trees.value, odd, float(form.base), unit, kind, cut, start,
-            counts, sizes, self.ordered, cells, add, bool(add.any()), own, float(least), _depth(trees),
+            trees.root, trees.left, trees.right, trees.split, trees.value, odd, float(form.base), unit, kind, cut,
+            start, counts, sizes, self.ordered, cells, add, bool(add.any()), own, float(least), _depth(trees),
         )  # fmt: skip
         self.ties = _ties(kernels, self.cells)
         self.set_start = np.append(0, np.cumsum(np.where(self.ordered == 0, sizes, 0)))

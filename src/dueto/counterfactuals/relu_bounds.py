@@ -50,6 +50,8 @@ class Nodes:
     weight, value : float64
         The margin's coefficient of the ReLU, and the ReLU's argument, where the bound was taken: to choose the next
         split by.
+    share : (B,) float64
+        How much of the search it is: a child has half of it.
     """
 
     lo: NDArray[np.intp]
@@ -60,6 +62,7 @@ class Nodes:
     alpha: NDArray[np.float64]
     beta: NDArray[np.float64]
     bound: NDArray[np.float64]
+    share: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.bound)
@@ -124,7 +127,7 @@ class Bounds:
         one = np.ones((1, self.n))
         return Nodes(
             lo[None].copy(), hi[None].copy(), np.zeros((1, self.n), np.int8), -np.inf * one, np.inf * one,
-            0.5 * one, 0 * one, np.array([np.inf]),
+            0.5 * one, 0 * one, np.array([np.inf]), np.ones(1),
         )  # fmt: skip
 
     # -- bounds of the ReLUs' arguments

@@ -42,8 +42,8 @@ class MinimumRule:
         What a component (or condition) on a feature costs; 1 if not named. Features that the applicant understands, or
         should hear of first, get a small one.
     among : int
-        Of so many shortest rules, the one that most refused rows of the data satisfy is given. Others than the first are
-        looked for only as far as that takes no more questions, and no more boxes looked at, than the first one did.
+        Of so many shortest rules, the one that most refused rows of the data satisfy is given. Others than the first
+        are looked for only as far as that takes no more questions, and no more boxes looked at, than it did.
     seconds : float
         The longest it may look for the shortest. Then it gives a proved rule that cannot lose a component, and how
         short one could still be.

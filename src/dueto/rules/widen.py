@@ -54,7 +54,7 @@ def widened(oracle: Oracle, rule: Rule, *, seconds: float = 10.0) -> Rule:
         refuted, proved = -1, len(steps)  # the bounds from `proved` on are; len(steps) is the rule's own
         while refuted + 1 < proved and time.perf_counter() < until:
             middle = (refuted + proved) // 2
-            trial = Rule((*parts[:i], replace(part, value=_plain(steps[middle])), *parts[i + 1 :]))
+            trial = Rule((*parts[:i], replace(part, value=space.features[j].label(steps[middle])), *parts[i + 1 :]))
             answer = judge.escape(trial.box(space), seconds=until - time.perf_counter())
             scored += answer.rows_scored
             if answer.status is Status.NONE:
@@ -65,16 +65,19 @@ def widened(oracle: Oracle, rule: Rule, *, seconds: float = 10.0) -> Rule:
                     refuted = max(refuted, int(np.flatnonzero(steps <= y if part.op == ">=" else steps >= y)[-1]))
         if proved < len(steps):
             beyond = steps[proved - 1] if proved else None
-            parts[i] = replace(part, value=_plain(_neat(oracle, j, part.op, float(steps[proved]), beyond)))
+            parts[i] = replace(
+                part, value=space.features[j].label(_neat(oracle, j, part.op, float(steps[proved]), beyond))
+            )
     return replace(rule, components=tuple(parts), verdict=Verdict(verdict.standing, verdict.by, scored))
 
 
 def _shut_out(oracle: Oracle, part: Component) -> float:
     """How many rows of the data a component's bound shuts out."""
-    domain = oracle.query.space[part.feature].domain
+    feature = oracle.query.space[part.feature]
+    domain, own = feature.domain, feature.code(part.value)
     if part.op == "=":
         return 0.0
-    out = domain.values < part.value if part.op == ">=" else domain.values > part.value
+    out = domain.values < own if part.op == ">=" else domain.values > own
     return float(domain.counts[out].sum())
 
 
@@ -123,7 +126,3 @@ def shortest(low: float, high: float, *, near: float) -> float:
         if inside:
             return min(inside, key=lambda v: (abs(v - near), v))
     return near
-
-
-def _plain(value: float) -> float | int:
-    return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)

@@ -208,7 +208,7 @@ def product(x, lo, hi, ordered, set_start, most, pairs):
     bound = _bounded(x, lo, hi, ordered, set_start)
     gains = np.zeros(pairs)
     one, two = np.empty(pairs, np.int64), np.empty(pairs, np.int64)
-    n, every = 0, T * (T - 1) // 2 <= pairs
+    n, every = 0, pairs >= T * (T - 1) // 2
     state = np.uint64(88172645463325252)
     for s in range(T):
         for r in range(s + 1, T) if every else range(max(1, pairs // T)):
