@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Answer = Callable[[np.ndarray], dict[str, Any]]
 
-PATIENCE = 3  # times the seconds that a row may take: then it is ended, if the peer does not keep to them
+PATIENCE = 1.5  # times the seconds that a row may take: then it is ended, if the peer does not keep to them
 
 
 def run(package: str, make: Callable[[dict[str, Any]], Answer], *, keeps_time: bool = False) -> None:

@@ -252,6 +252,10 @@ class Search:
             lo, hi, level = open_.pop()
             if level and not nearest and len(point := self.climbed(2, lo, hi)):
                 return Status.FOUND, point[0]
+            if nearest and np.isfinite(limit):
+                lo, hi = self._within(limit, lo, hi)
+                if (lo > hi).any():
+                    continue
             stack, bounds, leaves = self._root(lo, hi, level)
             stack.limit[0] = limit
             room = FIRST if level == 0 else SLICE
@@ -276,6 +280,17 @@ class Search:
                     open_ += [(stack.lo[i].copy(), stack.hi[i].copy(), level + 1) for i in boxes]
                     break
         return Status.NONE, best
+
+    def _within(
+        self, limit: float, lo: NDArray[np.int64], hi: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """A box without the cells at its ends that are too far."""
+        g, lo, hi = self.grid, lo.copy(), hi.copy()
+        near = np.empty((len(lo), 4))
+        for u in range(len(lo)):
+            self.k.nearest_parts(g.parts, g.cell_start, u, lo[u], hi[u], near)
+        self.k.within(g.parts, g.cell_start, g.weights, near, limit, lo, hi)
+        return lo, hi
 
     def _root(self, lo: NDArray[np.int64], hi: NDArray[np.int64], level: int) -> tuple[Any, Any, Any]:
         """A search of one box: its leaves within reach, joined at deeper levels, their masks, and a stack."""

@@ -30,6 +30,7 @@ BATCH = 256  # regions bounded at once
 ROOT, STEPS = 100, 20  # gradient steps for the first region, and for each later one
 CLIMBS = 8  # batches between two climbs from the corners where bounds were taken
 POOL = 400  # points found under other rules, the last, that climbs start from
+PRICES = 0.4, 0.05  # two plans: nearly all splits part units; or most fix ReLUs
 FIRST, AHEAD = 2_000, 4  # regions given to the first plan; how many times as many the better plan may get
 FEW = 64  # points of a region that are looked at one by one
 
@@ -207,9 +208,8 @@ class Search:
     def _proved(self, *, nearest: bool) -> tuple[Status, NDArray[np.intp]]:
         """Branch and bound: NONE once no region is left (nearer than what was found), FOUND, or UNKNOWN."""
         self.bounds = Bounds(self.grid, self.lo, self.hi)
-        plans = [
-            _Plan(self.bounds.root(self.lo, self.hi), relus=relus) for relus in ((False,) if nearest else (False, True))
-        ]
+        root = self.bounds.root(self.lo, self.hi)
+        plans = [_Plan(root, price) for price in ((np.inf,) if nearest else PRICES)]
         found, batches = self.grid.none, 0
         while all(plan.stack for plan in plans):
             plan = _next(plans)
@@ -221,7 +221,7 @@ class Search:
                 return Status.UNKNOWN, found
             nodes = plan.popped()
             self.spent += len(nodes)
-            children, points = self._looked(nodes, relus=plan.relus, climb=batches % CLIMBS == 0, nearest=nearest)
+            children, points = self._looked(nodes, price=plan.price, climb=batches % CLIMBS == 0, nearest=nearest)
             batches += 1
             if len(points):
                 found = points
@@ -232,7 +232,7 @@ class Search:
             self.told = "the margin comes too near to the cut within a range of real numbers"
         return Status.UNKNOWN if self.vague else Status.NONE, found
 
-    def _looked(self, nodes: Nodes, *, relus: bool, climb: bool, nearest: bool) -> tuple[Nodes, NDArray[np.intp]]:
+    def _looked(self, nodes: Nodes, *, price: float, climb: bool, nearest: bool) -> tuple[Nodes, NDArray[np.intp]]:
         """What is left of some regions, split; and a good point, if one was met (that is nearer than any known)."""
         bounds, grid = self.bounds, self.grid
         none = nodes.take(slice(0, 0)), grid.none
@@ -266,7 +266,7 @@ class Search:
             points = better if len(better) else points
             self.vague |= not grid.exact
         keep &= ~few
-        children = self._split(nodes.take(keep), linear.take(keep), ends.take(keep), relus=relus, nearest=nearest)
+        children = self._split(nodes.take(keep), linear.take(keep), ends.take(keep), price=price, nearest=nearest)
         return children, points
 
     def _met(self, points: NDArray[np.intp], *, climb: bool, nearest: bool) -> NDArray[np.intp]:
@@ -285,8 +285,8 @@ class Search:
         self.limit = float(far.min())
         return np.asarray(good[far.argmin()][None])
 
-    def _split(self, nodes: Nodes, linear: Linear, ends: Ends, *, relus: bool, nearest: bool) -> Nodes:
-        """Two children or three for each region: a unit's cells are parted, or a ReLU is fixed either way.
+    def _split(self, nodes: Nodes, linear: Linear, ends: Ends, *, price: float, nearest: bool) -> Nodes:
+        """Two children or three for each region: a unit's cells are parted, or, if worth it, a ReLU is fixed either way.
 
         The unit is the one that moves the arguments of undecided ReLUs of the first layer most, weighted as they weigh
         in the bound; or, if none is left, the bound itself.
@@ -295,9 +295,11 @@ class Search:
         reach = inputs.reach(np.abs(linear.weight[:, first]) * nodes.free[:, first], ends, len(self.lo))
         reach[nodes.lo == nodes.hi] = 0.0
         far = np.asarray(reach.any(axis=1))
-        relu = np.asarray(nodes.free.any(axis=1)) & (relus | ~far) & (not nearest)
+        worth = np.where(nodes.free, _worth(nodes, linear), -1.0)
+        costly = np.asarray(worth.max(axis=1) <= price * reach.max(axis=1)) if np.isfinite(price) else far
+        relu = nodes.free.any(axis=1) & ~(far & costly) & (not nearest)
         reach = np.where(far[:, None], reach, inputs.spread(linear.c, ends, len(self.lo)))
-        which = np.where(nodes.free, _worth(nodes, linear), -1.0).argmax(axis=1)
+        which = worth.argmax(axis=1)
         children = Nodes.join(
             [*_fixed(nodes.take(relu), which[relu]), *self._halved(nodes.take(~relu), reach[~relu], nearest=nearest)]
         )
@@ -325,10 +327,10 @@ class Search:
 
 
 class _Plan:
-    """The open regions of a search that parts units, or one that fixes ReLUs; `open` is their share of it."""
+    """The open regions of a search, and their share of it; what fixing a ReLU must be worth beside parting a unit."""
 
-    def __init__(self, root: Nodes, *, relus: bool) -> None:
-        self.stack, self.relus, self.spent, self.open = [root], relus, 0, 1.0
+    def __init__(self, root: Nodes, price: float) -> None:
+        self.stack, self.price, self.spent, self.open = [root], price, 0, 1.0
 
     def popped(self) -> Nodes:
         """At most BATCH regions from the end."""

@@ -15,7 +15,7 @@ from dueto.counterfactuals.kernels.forests import (
     shrink,
 )
 from dueto.counterfactuals.kernels.leaves import Leaves, product, reach
-from dueto.counterfactuals.kernels.search import ASK, FOUND, NONE, OVERFLOW, distance, nearest_parts, run
+from dueto.counterfactuals.kernels.search import ASK, FOUND, NONE, OVERFLOW, distance, nearest_parts, run, within
 
 __all__ = [
     "ASK",
@@ -42,4 +42,5 @@ __all__ = [
     "reach",
     "run",
     "shrink",
+    "within",
 ]

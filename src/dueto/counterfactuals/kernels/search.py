@@ -6,11 +6,12 @@ import numpy as np
 from numba import njit
 
 from dueto.counterfactuals.kernels.bounds import bound_of, tighten
-from dueto.counterfactuals.kernels.forests import fits, possible
+from dueto.counterfactuals.kernels.forests import PLAUSIBLE, fits, possible
 
-__all__ = ["ASK", "BUDGET", "FOUND", "NONE", "OVERFLOW", "distance", "nearest_parts", "run"]
+__all__ = ["ASK", "BUDGET", "FOUND", "NONE", "OVERFLOW", "distance", "nearest_parts", "run", "within"]
 
 NONE, FOUND, ASK, BUDGET, OVERFLOW = range(5)
+NEARLY = 1e-12  # how far rounding may move a distance
 CANDIDATES = 12  # cuts whose two sides are bounded before one is chosen
 
 
@@ -33,6 +34,67 @@ def distance(near, weights):
         largest = max(largest, near[u, 3])
     n = weights[4]
     return weights[0] * count / n + weights[1] * total / n + weights[2] * np.sqrt(squares / n) + weights[3] * largest
+
+
+@njit(cache=True)
+def within(parts, cell_start, weights, near, limit, lo, hi):
+    """Shorten a box, in place, by the cells at its ends that alone make every point of it as far as the limit."""
+    U = len(lo)
+    count, total, squares, first, second = 0.0, 0.0, 0.0, 0.0, 0.0
+    for u in range(U):
+        count += near[u, 0]
+        total += near[u, 1]
+        squares += near[u, 2]
+        if near[u, 3] > first:
+            first, second = near[u, 3], first
+        elif near[u, 3] > second:
+            second = near[u, 3]
+    n = weights[4]
+    for u in range(U):
+        others = second if near[u, 3] == first else first
+        a, b, c = count - near[u, 0], total - near[u, 1], squares - near[u, 2]
+        while lo[u] <= hi[u]:
+            p = parts[cell_start[u] + lo[u]]
+            far = weights[0] * (a + p[0]) / n + weights[1] * (b + p[1]) / n
+            far += weights[2] * np.sqrt(max(c + p[2], 0.0) / n) + weights[3] * max(others, p[3])
+            if far < limit + NEARLY:
+                break
+            lo[u] += 1
+        while hi[u] > lo[u]:
+            p = parts[cell_start[u] + hi[u]]
+            far = weights[0] * (a + p[0]) / n + weights[1] * (b + p[1]) / n
+            far += weights[2] * np.sqrt(max(c + p[2], 0.0) / n) + weights[3] * max(others, p[3])
+            if far < limit + NEARLY:
+                break
+            hi[u] -= 1
+
+
+@njit(cache=True)
+def _shortened(f, B, leaves, stack, i, parts, weights, root_lo, cell_start, lo, hi):
+    """Box i within the limit; whether anything of it is left that may be good."""
+    lo[:] = stack.lo[i]
+    hi[:] = stack.hi[i]
+    within(parts, cell_start, weights, stack.near[i], stack.limit[0], lo, hi)
+    changed = False
+    for u in range(len(lo)):
+        if lo[u] > hi[u]:
+            return False
+        if lo[u] != stack.lo[i, u] or hi[u] != stack.hi[i, u]:
+            changed = True
+            tighten(B, leaves, stack, i, i, u, lo[u], hi[u], f.ordered[u], root_lo[u], cell_start[u])
+            nearest_parts(parts, cell_start, u, lo[u], hi[u], stack.near[i])
+    if changed:
+        stack.bound[i], other = f.base, 0.0
+        for t in range(len(B.words)):
+            if stack.best[i, t] < 0:
+                return False
+            if t < leaves.own:
+                stack.bound[i] += leaves.value[stack.best[i, t]]
+            else:
+                other += leaves.value[stack.best[i, t]]
+        if leaves.own < len(B.words) and other <= f.least - PLAUSIBLE:
+            return False
+    return True
 
 
 @njit(cache=True)
@@ -127,6 +189,7 @@ def run(
     L, R = np.empty(longest), np.empty(longest)
     cuts, gains = np.empty(U, np.int64), np.empty(U)
     weight = np.empty(len(leaves.value))
+    low_end, high_end = np.empty(U, np.int64), np.empty(U, np.int64)
     for t in range(T):
         for leaf in range(leaves.first[t], leaves.first[t + 1]):
             weight[leaf] = leaves.value[leaf] - leaves.value[leaves.first[t + 1] - 1] + 1e-9
@@ -139,7 +202,12 @@ def run(
             return OVERFLOW, nodes
         nodes += 1
         i = stack.top[0] - 1
-        if nearest and distance(stack.near[i], weights) >= stack.limit[0]:
+        if nearest and (
+            distance(stack.near[i], weights) >= stack.limit[0]
+            or not _shortened(f, B, leaves, stack, i, parts, weights, root_lo, cell_start, low_end, high_end)
+            or stack.bound[i] <= cut - slack
+            or not possible(ties, -1, stack.lo[i], stack.hi[i])
+        ):
             stack.top[0] -= 1
             continue
         _candidates(f, leaves, stack, i, set_start, weight, cuts, gains, L, R)
