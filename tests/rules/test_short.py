@@ -56,7 +56,7 @@ def oracle_of(w: World, method: Method | None = None) -> Oracle:
 
 
 def short(w: World, method: Method | None = None, **options) -> Rule:
-    return ShortRule(**{"draws": FEW} | options).find(oracle_of(w, method), rows_of(w))
+    return ShortRule(**{"draws": FEW, "first": "rows"} | options).find(oracle_of(w, method), rows_of(w))
 
 
 def count(rule: int, counted: str) -> int:

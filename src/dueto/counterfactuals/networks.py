@@ -286,7 +286,7 @@ class Search:
         return np.asarray(good[far.argmin()][None])
 
     def _split(self, nodes: Nodes, linear: Linear, ends: Ends, *, price: float, nearest: bool) -> Nodes:
-        """Two children or three for each region: a unit's cells are parted, or, if worth it, a ReLU is fixed either way.
+        """Two children or three for each region: it parts a unit's cells or, if worth it, fixes a ReLU.
 
         The unit is the one that moves the arguments of undecided ReLUs of the first layer most, weighted as they weigh
         in the bound; or, if none is left, the bound itself.

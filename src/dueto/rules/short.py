@@ -56,26 +56,27 @@ class ShortRule:
         What is counted: conditions as a person reads them, where `a <= F <= b` is one, or bounds.
     draws : int
         How many random applicants the scope rests on; about ten times as many are scored to choose the rule.
-
     seconds : float
         The longest to look for the nearest exception.
-    first : {"rows", "share"}
-        With "share", the first of the three questions is left out. Where no short rule holds, the fewest accepted rows
-        may mean a rule that hardly anybody meets; this gives one that more people meet, a few accepted among them.
+    first : {"share", "rows"}
+        Whether the fewest accepted rows of the data come before the largest share of refused. Where no short rule
+        holds, that may mean a rule that hardly anybody meets; "share" gives one that more people meet, a few accepted
+        among them.
 
     Notes
     -----
-    The first of the three is decided exactly, by branch and bound over the bit-packed rows; if that takes too long
-    (`Scope.fewest` is then false), by a greedy choice, each of whose conditions is exchanged as long as that helps. The
-    others are decided among the rules of a search in breadth that tie on the first. The scope's draws are new ones, so
-    that its share is not flattered by the choice.
+    The share, and among equal shares (to the nearest percent) the refused rows that meet a rule, are decided among the
+    rules of a search in breadth. With `first="rows"` the fewest accepted rows are found exactly before, by branch and
+    bound over the bit-packed rows; if that takes too long (`Scope.fewest` is then false), by a greedy choice, each of
+    whose conditions is exchanged as long as that helps. The scope's draws are new ones, so that its share is not
+    flattered by the choice.
     """
 
     k: int = 3
     counted: Literal["conditions", "components"] = "conditions"
     draws: int = 10_000
     seconds: float = 5.0
-    first: Literal["rows", "share"] = "rows"
+    first: Literal["share", "rows"] = "share"
     name: str = "short"
 
     def __post_init__(self) -> None:
