@@ -360,11 +360,15 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "k is a text": (of(k="5"), TypeError, "^k must be a whole number, got '5'$"),
     "a negative seed": (of(rng=-1), InputError, "^rng must be a Generator or a seed, a whole number from 0, got -1$"),
     "a seed of text": (of(rng="lucky"), TypeError, "^rng must be a Generator or a seed, .*, got 'lucky'$"),
-    "unknown finder": (of(method="best"), InputError, "^there is no rule finder 'best'; there are 'greedy'"),
+    "unknown finder": (
+        of(method="best"),
+        InputError,
+        "^there is no rule finder 'best'; there are 'auto', 'greedy', 'minimum', 'irredundant'",
+    ),
     "unknown method": (
         of(counterfactual_method="best"),
         InputError,
-        "^there is no counterfactual method 'best'; there are 'auto', 'geco', 'leaf-boxes', 'exhaustive'",
+        "^there is no counterfactual method 'best'; there are 'auto', 'geco', 'leaf-boxes', 'branch-and-bound', 'linear-bounds', 'exhaustive'",
     ),
     "a method for trees": (
         of(counterfactual_method="leaf-boxes"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ TABLES = {
     "adult": datasets.load_paper_adult,
     "heloc": datasets.load_heloc,
 }
-WARMING = 10.0  # seconds that the row before the first may take, which compiles what is compiled
+WARMING = 20.0  # seconds that the row before the first may take, which compiles what is compiled
 
 
 class TimeIsUp(BaseException):
@@ -206,11 +206,8 @@ def run_cells(asked: Namespace, records: CellRecords, work: Callable[[Explainer,
             if about["skipped"]:
                 print(f"{table}, {name}: left out, {about['skipped']}", file=sys.stderr)
                 continue
-            try:
-                with limited(2 * WARMING):
-                    work(explainer, explainer.query(explainer.X[spare]), spare)
-            except TimeIsUp:
-                pass
+            with suppress(TimeIsUp), limited(WARMING):
+                work(explainer, explainer.query(explainer.X[spare]), spare)
             for row in rows[: asked.rows]:
                 key = head | {"row": row}
                 if CellRecords.key(key) not in records.found and _left(asked, records.cell(table, name)):

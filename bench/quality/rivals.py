@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from bench.quality.cases import HELOC_RISING
 from bench.quality.first_answer import ONE_THREAD, Records, fingerprint
-from bench.quality.models import TABLES, exact, share, spread, timed
+from bench.quality.models import TABLES, WARMING, TimeIsUp, exact, limited, share, spread, timed
 from bench.quality.proofs import least
 from bench.tables import machine, options, write
 from threadpoolctl import threadpool_limits
@@ -179,7 +180,8 @@ def play(game: Match, records: RivalRecords, asked: Namespace) -> None:
     explainers = {constrained: game.explainer(asked, constrained=constrained) for constrained in (False, True)}
     spare = int(explainers[False].refused[-1])
     for explainer in explainers.values():  # once to warm up
-        ours(explainer, spare, asked)
+        with suppress(TimeIsUp), limited(WARMING):
+            ours(explainer, spare, asked)
     peers = [method for method in asked.methods if python_of(method, asked).exists()]
     for start in range(0, len(game.rows), asked.turn):
         turn = game.rows[start : start + asked.turn]

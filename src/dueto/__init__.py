@@ -11,7 +11,7 @@ from dueto._version import __version__
 
 if TYPE_CHECKING:
     from dueto.certificates import Verification, verify
-    from dueto.counterfactuals import Answer, BranchAndBound, Exhaustive, GeCo, LeafBoxes, Status
+    from dueto.counterfactuals import Answer, BranchAndBound, Exhaustive, GeCo, LeafBoxes, LinearBounds, Status
     from dueto.dependence import HSIC, LSMI, SMI, DistanceCorrelation
     from dueto.direction import Direction, Directions, direction, directions
     from dueto.distance import Distance
@@ -56,6 +56,7 @@ __all__ = [
     "GreedyRuleCF",
     "InputError",
     "LeafBoxes",
+    "LinearBounds",
     "MinimumRule",
     "Model",
     "Rule",
@@ -88,7 +89,7 @@ __all__ = [
 # Where each name lives: a module is imported when it, or one of its names, is first asked for.
 _ROOMS = {
     "certificates": "Verification verify",
-    "counterfactuals": "Answer BranchAndBound Exhaustive GeCo LeafBoxes Status",
+    "counterfactuals": "Answer BranchAndBound Exhaustive GeCo LeafBoxes LinearBounds Status",
     "datasets": "",
     "dependence": "DistanceCorrelation HSIC LSMI SMI",
     "direction": "Direction Directions direction directions",

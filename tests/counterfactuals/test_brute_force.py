@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dueto.counterfactuals import Auto, BranchAndBound, Exhaustive, GeCo, LeafBoxes, Status
+from dueto.counterfactuals import Auto, BranchAndBound, Exhaustive, GeCo, LeafBoxes, LinearBounds, Status
 from dueto.testing import check_method, worlds
 
 if TYPE_CHECKING:
@@ -21,9 +21,15 @@ METHODS: dict[str, Method] = {
     "geco": GeCo(),
     "leaf-boxes": LeafBoxes(),
     "branch-and-bound": BranchAndBound(),
+    "linear-bounds": LinearBounds(),
 }
 TREES = ["tree", "forest", "boosting"]
-EXACT = [("exhaustive", "scores"), ("leaf-boxes", "tree"), *(("branch-and-bound", k) for k in (*TREES, "linear"))]
+EXACT = [
+    ("exhaustive", "scores"),
+    ("leaf-boxes", "tree"),
+    *(("branch-and-bound", kind) for kind in (*TREES, "linear")),
+    ("linear-bounds", "network"),
+]
 PAIRS = [*EXACT, *((name, kind) for name in ("auto", "geco") for kind in ("tree", "scores")), ("auto", "forest")]
 seeds = st.integers(0, 2**32 - 1)
 

@@ -10,6 +10,7 @@ from dueto.counterfactuals.branch_and_bound import BranchAndBound
 from dueto.counterfactuals.exhaustive import Exhaustive
 from dueto.counterfactuals.geco import GeCo
 from dueto.counterfactuals.leaf_boxes import LeafBoxes
+from dueto.counterfactuals.networks import LinearBounds
 from dueto.errors import InputError, some
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = [
     "GeCo",
     "Judge",
     "LeafBoxes",
+    "LinearBounds",
     "Method",
     "Query",
     "Status",
@@ -36,6 +38,7 @@ METHODS: dict[str, Callable[[], Method]] = {
     "geco": GeCo,
     "leaf-boxes": LeafBoxes,
     "branch-and-bound": BranchAndBound,
+    "linear-bounds": LinearBounds,
     "exhaustive": Exhaustive,
 }
 

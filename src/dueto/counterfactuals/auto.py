@@ -10,6 +10,7 @@ from dueto.counterfactuals.branch_and_bound import BranchAndBound
 from dueto.counterfactuals.exhaustive import Exhaustive
 from dueto.counterfactuals.geco import GeCo
 from dueto.counterfactuals.leaf_boxes import LeafBoxes
+from dueto.counterfactuals.networks import LinearBounds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +22,8 @@ __all__ = ["Auto"]
 
 @dataclass(frozen=True)
 class Auto:
-    """Leaf boxes for a tree, branch and bound for an ensemble; else GeCo finds, and every instance is tried where few
-    are left.
+    """Leaf boxes for a tree, branch and bound for an ensemble, linear bounds for a network; for others GeCo finds, and
+    every instance is tried where few are left.
 
     The answer's `by` says which it was. A rule shrinks the space, so the methods may differ from call to call: a search
     that finds nothing under a rule is followed by a proof wherever the rule leaves few enough instances.
@@ -30,14 +31,15 @@ class Auto:
     Parameters
     ----------
     structured : tuple of Method
-        Exact methods for models whose structure is known, tried in this order.
+        Exact methods for models whose structure is known, tried in this order; where their time does not suffice, the
+        search goes on.
     search : Method
         For all others.
     exhaustive : Exhaustive
         Proves what the search could not find, or finds the nearest.
     """
 
-    structured: tuple[Method, ...] = (LeafBoxes(), BranchAndBound())
+    structured: tuple[Method, ...] = (LeafBoxes(), BranchAndBound(seconds=20.0), LinearBounds(seconds=10.0))
     search: Method = field(default_factory=GeCo)
     exhaustive: Exhaustive = field(default_factory=Exhaustive)
     name: str = "auto"

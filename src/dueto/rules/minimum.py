@@ -103,6 +103,8 @@ class MinimumRule:
         given, fresh, calls, boxes = 0, False, np.inf, np.inf
         while self.least and time.perf_counter() < until and oracle.calls < calls and oracle.boxes < boxes:
             chosen = sets.next(sets.bound if given else None, skip=fresh)
+            if chosen is None and not given:
+                raise InputError("no rule settles a refusal here: the row itself gets the desired outcome")
             if chosen is None:
                 return
             rule = _union(elements, chosen)

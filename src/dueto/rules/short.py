@@ -42,11 +42,10 @@ CALL = 10.0  # seconds to prove a rule without one of its components
 class ShortRule:
     """The best rule of at most k conditions: next to a proved rule that is too long to be read, one that is short.
 
-    Best among the rules that the applicant satisfies is the one that the fewest accepted rows of the data satisfy (rows
-    that the constraints rule out aside); of several, the one with the largest share of refused among random applicants
-    who satisfy it, in whole percent; of several, the one that most refused rows satisfy. It comes with its `Scope`, and
-    is PROVED if an exact method finds no exception at all; then conditions that it does not need are dropped. Otherwise
-    it is REFUTED, with the nearest exception.
+    Best among the rules that the applicant satisfies is the one with the largest share of refused among random
+    applicants who satisfy it, in whole percent; of several, the one that most refused rows of the data satisfy. It
+    comes with its `Scope`, and is PROVED if an exact method finds no exception at all; then conditions that it does not
+    need are dropped. Otherwise it is REFUTED, with the nearest exception.
 
     Parameters
     ----------
