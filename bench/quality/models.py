@@ -249,7 +249,7 @@ def each(records: CellRecords) -> Iterator[tuple[str, str]]:
     return ((table, model) for table in TABLES for model in MODELS if records.cell(table, model))
 
 
-def codes(records: CellRecords) -> dict[str, Any]:
+def codes(records: Records) -> dict[str, Any]:
     """With which versions of the library's source how many rows were made."""
     count: dict[str, int] = {}
     for record in records.found.values():

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from bench.quality.cases import HELOC_RISING
 from bench.quality.first_answer import ONE_THREAD, Records, fingerprint
-from bench.quality.models import TABLES, WARMING, TimeIsUp, exact, limited, share, spread, timed
+from bench.quality.models import TABLES, WARMING, TimeIsUp, codes, exact, limited, share, spread, timed
 from bench.quality.proofs import least
 from bench.tables import machine, options, write
 from threadpoolctl import threadpool_limits
@@ -231,24 +231,26 @@ def parts(records: RivalRecords, methods: list[str]) -> Any:
 
 
 def nearest_table(records: RivalRecords) -> list[dict[str, Any]]:
-    """One line for each method; *farther* compares with the distance that somebody proved for the row."""
+    """One line for each method, beside the distance that somebody proved, and the least that anybody found."""
     best: dict[Any, float] = {}
+    least_found: dict[Any, float] = {}
     for r in records.found.values():
-        if r.get("y") and r["proved"] and r["valid"] and r["possible"]:
-            place = (r["table"], r["model"], r["constrained"], r["row"])
-            best[place] = min(best.get(place, np.inf), r["distance"])
+        if r.get("y") and r["valid"] and r["possible"]:
+            least_found[_place(r)] = min(least_found.get(_place(r), np.inf), r["distance"])
+            if r["proved"]:
+                best[_place(r)] = min(best.get(_place(r), np.inf), r["distance"])
     found = []
     for head, part in parts(records, ["dueto", *NEAREST]):
         given = [r for r in part if r.get("y")]
         good = [r for r in given if r["valid"] and r["possible"]]
-        known = [(r["distance"], best.get((r["table"], r["model"], r["constrained"], r["row"]))) for r in good]
-        over = [d / b for d, b in known if b]
+        over = [r["distance"] / best[_place(r)] for r in good if _place(r) in best]
         found.append(
             head
             | {"answered": len(given)}
             | {"valid %": share(r["valid"] for r in given), "possible %": share(r["possible"] for r in given)}
             | {f"proved within {s} s, %": share(r.get("proved") and r["seconds"] <= s for r in part) for s in WITHIN}
             | {"at the proved optimum %": share(o < SAME for o in over)}
+            | {"as near as anybody's %": share(r["distance"] < least_found[_place(r)] * SAME for r in good)}
             | {"distance / optimum, mean / worst": [float(np.mean(over)), max(over)] if over else None}
             | {"proved, yet not the optimum": sum(_wrong(r, best) for r in part)}
             | {"seconds, median / p95": spread(part, "seconds"), "CPU s, median / p95": _cpu(part)}
@@ -261,8 +263,12 @@ def _wrong(r: dict[str, Any], best: dict[Any, float]) -> bool:
     """Whether a claim to be optimal is refuted: by the forest, by the space, or by a nearer one."""
     if not (r.get("y") and r["proved"]):
         return False
-    place = (r["table"], r["model"], r["constrained"], r["row"])
-    return not (r["valid"] and r["possible"]) or r["distance"] > best[place] * SAME
+    return not (r["valid"] and r["possible"]) or r["distance"] > best[_place(r)] * SAME
+
+
+def _place(r: dict[str, Any]) -> tuple[Any, ...]:
+    """The question that a record answers."""
+    return r["table"], r["model"], r["constrained"], r["row"]
 
 
 def _cpu(part: list[dict[str, Any]]) -> list[float] | None:
@@ -324,7 +330,7 @@ def main() -> None:
         "Reasons before the exact judge": reason_table(records),
         "Without an answer": missing(records, asked),
     }
-    write(asked.out, "rivals", command=command, about=begun, tables=tables)
+    write(asked.out, "rivals", command=command, about=begun | codes(records), tables=tables)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ question = options(
         "--counterfactual-method",
         default="auto",
         show_default=True,
-        help="auto, branch-and-bound, linear-bounds, leaf-boxes, exhaustive or geco.",
+        help="auto, branch-and-bound, leaf-boxes, exhaustive, linear-bounds or geco.",
     ),
     click.option("--k", type=int, default=5, show_default=True, help="The most counterfactuals shown."),
     click.option(

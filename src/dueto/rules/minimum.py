@@ -24,7 +24,7 @@ __all__ = ["MinimumRule"]
 FIRST = 200  # good rows of the data whose duals the search begins with
 FEW = 20  # questions, and boxes looked at, that are no effort
 UNIT = 1000  # the cost of a component of weight 1: weights are rounded to a thousandth
-CALL = 1.0  # seconds for one question, at least, once the time to look for the shortest rule is over
+CALL = 1.0  # seconds for one question, once the time to look for the shortest rule is over
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,8 @@ class MinimumRule:
                 continue
             for dual in duals:
                 sets.add(_over(elements, dual))
+            if status is Status.UNKNOWN and oracle.judge is not None:
+                break  # what was found so far stands; else a rule that can be proved is better than this one
             fresh = not duals and status is not Status.FOUND
             if fresh and (status is Status.NONE or not given):
                 if not given:
@@ -125,7 +127,7 @@ class MinimumRule:
             if given >= among or (fresh and status is Status.UNKNOWN):
                 return
         if not given:
-            rule = self._irredundant(oracle, until)
+            rule = self._irredundant(oracle)
             oracle.confirm(oracle.duals)
             yield rule, sets.bound
 
@@ -151,7 +153,7 @@ class MinimumRule:
         name = oracle.query.space.names[next(bits(mask)) // 2]
         return max(1, round(UNIT * float(self.weights.get(name, 1.0))))
 
-    def _irredundant(self, oracle: Oracle, until: float) -> int:
+    def _irredundant(self, oracle: Oracle) -> int:
         """A proved rule without the components that it can lose one by one, those first that few duals need."""
         rule = oracle.components.all & ~oracle.must
         if not all(rule & dual for dual in oracle.duals):
@@ -160,7 +162,7 @@ class MinimumRule:
         for bit in sorted(needed, key=lambda b: (needed[b], b)):
             fewer = rule & ~(1 << bit)
             if all(fewer & dual for dual in oracle.duals):
-                duals, status = oracle.escapes(fewer, seconds=max(CALL, (until - time.perf_counter()) / 4))
+                duals, status = oracle.escapes(fewer, seconds=CALL)
                 if not duals and (status is Status.NONE or not oracle.proved(rule)):
                     rule = fewer
         return rule
