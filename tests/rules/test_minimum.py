@@ -123,6 +123,19 @@ def test_without_time_the_rule_is_still_proved_and_the_gap_is_told():
         assert rule.least.at_least <= min(r.bit_count() for r in consistent_rules(w)) <= rule.least.length
 
 
+def test_what_is_proved_so_far_is_told_as_it_grows():
+    for w in worlds(range(10), kind="boosting"):
+        told: list[tuple[float, int]] = []
+        boxes: list[tuple[int, int]] = []
+        method = BranchAndBound(progress=lambda *seen, boxes=boxes: boxes.append(seen))
+        rule = MinimumRule(progress=lambda *seen, told=told: told.append(seen)).find(oracle_of(w, method))
+        assert rule.least is not None
+        assert [n for _, n in told] == sorted({n for _, n in told})
+        assert [least for least, _ in told] == sorted(least for least, _ in told)
+        assert told[-1][0] == rule.least.at_least
+        assert all(n > 0 for n, _ in boxes)
+
+
 def test_the_shortest_rule_is_looked_for_where_a_proof_is_possible_and_else_the_greedy_one():
     for kind, expected in (("forest", "minimum"), ("scores", "greedy")):
         w = next(worlds(range(20), kind=kind))

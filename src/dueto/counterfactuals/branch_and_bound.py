@@ -19,6 +19,8 @@ from dueto.models.additive import Additive
 from dueto.models.ensemble import Ensemble
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 __all__ = ["BranchAndBound"]
@@ -45,10 +47,14 @@ class BranchAndBound:
         The longest that one question may take; then the answer is UNKNOWN, or FOUND for what was found until then.
     nodes : int
         The most boxes looked at for one question.
+    progress : callable, optional
+        Called now and then with the number of boxes looked at for the question, and how many are waiting to be taken up
+        again.
     """
 
     seconds: float = 60.0
     nodes: int = 10_000_000
+    progress: Callable[[int, int], None] | None = None
     name: str = "branch and bound"
 
     def __post_init__(self) -> None:
@@ -89,7 +95,7 @@ class BranchAndBound:
         grid, region = self.region(query)
         if grid.cells.reason:
             return _none(query, grid)
-        search = Search(grid, *region, seconds=self.seconds, nodes=self.nodes)
+        search = Search(grid, *region, seconds=self.seconds, nodes=self.nodes, progress=self.progress)
         near = query.donors[np.argsort(query.distances(query.donors), kind="stable")[:DONORS]]
         status, points = search.nearest(grid.cells.points(near)) if nearest else search.any()
         X = ranked(query, grid.cells.rows(points), k)
@@ -117,7 +123,7 @@ class GridJudge:
             return _none(self.query, grid)
         limit = self.method.seconds if seconds is None else min(seconds, self.method.seconds)
         pool = self.pool if grid is self.method.grid(self.query) else None
-        search = Search(grid, *region, seconds=limit, nodes=self.method.nodes, pool=pool)
+        search = Search(grid, *region, seconds=limit, nodes=self.method.nodes, pool=pool, progress=self.method.progress)
         status, points = search.any()
         X = grid.cells.rows(points)
         spent = self.query.model.rows_scored - before
@@ -150,11 +156,13 @@ class Search:
         seconds: float,
         nodes: int,
         pool: list[NDArray[np.intp]] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         from dueto.counterfactuals import kernels
 
         self.k, self.grid, self.lo, self.hi = kernels, grid, lo.astype(np.int64), hi.astype(np.int64)
         self.pool = [] if pool is None else pool
+        self.progress = progress
         self.until, self.left, self.spent, self.told = time.perf_counter() + seconds, nodes, 0, ""
 
     @property
@@ -265,6 +273,8 @@ class Search:
                     g.cell_start, g.cut, g.slack, min(room, self.left), nearest,
                 )  # fmt: skip
                 self.left, self.spent, room = self.left - nodes, self.spent + nodes, room - nodes
+                if self.progress is not None:
+                    self.progress(self.spent, len(open_))
                 if self.left <= 0 or time.perf_counter() > self.until:
                     self.told = f"the budget is spent, after {self.spent:,} boxes"
                     return Status.UNKNOWN, best

@@ -14,7 +14,7 @@ from dueto.rule import Least, bits
 from dueto.rules.hitting import HittingSets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from dueto.rule import Rule
     from dueto.rules.base import Oracle
@@ -49,6 +49,8 @@ class MinimumRule:
         short one could still be.
     least : bool
         If false, that rule is given at once.
+    progress : callable, optional
+        Called after each question with the least that a rule can count, as proved so far, and the questions asked.
 
     Notes
     -----
@@ -69,6 +71,7 @@ class MinimumRule:
     among: int = 20
     seconds: float = 30.0
     least: bool = True
+    progress: Callable[[float, int], None] | None = None
     name: str = "minimum"
 
     def __post_init__(self) -> None:
@@ -109,6 +112,8 @@ class MinimumRule:
                 return
             rule = _union(elements, chosen)
             duals, status = oracle.escapes(rule, seconds=until - time.perf_counter())
+            if self.progress is not None:
+                self.progress(sets.bound / UNIT, oracle.calls)
             if any(not _over(elements, dual) for dual in duals):
                 elements = self._elements(oracle, idle=True)
                 sets = self._sets(oracle, elements, oracle.duals)
@@ -127,6 +132,7 @@ class MinimumRule:
             if given >= among or (fresh and status is Status.UNKNOWN):
                 return
         if not given:
+            sets.next()  # to know how short a rule could be
             rule = self._irredundant(oracle)
             oracle.confirm(oracle.duals)
             yield rule, sets.bound
