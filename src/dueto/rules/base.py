@@ -70,6 +70,7 @@ class Oracle:
         self.duals: list[int] = []
         self.calls = self.boxes = 0
         self._answers: dict[int, Answer] = {}
+        self._found: dict[int, list[int]] = {}
         self.exceptions: dict[int, NDArray[np.float64]] = {}
 
     def reach(self, chosen: int) -> int:
@@ -120,7 +121,7 @@ class Oracle:
             duals = self._missed(chosen)
             return duals, Status.FOUND if duals else self.ask(chosen).status
         answer = self.ask(chosen, seconds=seconds)
-        return to_sets(self.components.duals(answer.X)), answer.status
+        return self._found[chosen], answer.status
 
     @cached_property
     def judge(self) -> Judge | None:
@@ -139,7 +140,7 @@ class Oracle:
             else:
                 answer = self.judge.escape(box, seconds=seconds)
             self.boxes += answer.boxes
-            self._learn(answer.X)
+            self._found[chosen] = self._learn(answer.X)
             self._answers[chosen] = answer
         return self._answers[chosen]
 
@@ -176,10 +177,11 @@ class Oracle:
                 f"row {row}; wrap its predict function, so that it is taken as a black box"
             )
 
-    def _learn(self, X: NDArray[np.float64]) -> None:
+    def _learn(self, X: NDArray[np.float64]) -> list[int]:
         found = to_sets(self.components.duals(X))
         self.exceptions.update(zip(found, X, strict=True))
         self.duals = joined(self.duals, found)
+        return found
 
     def _raw(self, y: NDArray[np.float64]) -> dict[Any, Any]:
         features = zip(self.query.space.features, y, strict=True)
