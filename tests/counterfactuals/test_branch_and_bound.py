@@ -127,6 +127,35 @@ def test_a_tie_at_the_threshold_is_undesired():
     assert BranchAndBound().find(query, k=3, nearest=True, rng=np.random.default_rng(0)).X.tolist() == [[3.0]]
 
 
+def test_a_score_that_rounding_puts_above_the_threshold_is_desired():
+    frame = pd.DataFrame({"a": range(10), "b": [0, 1] * 5})
+    space = FeatureSpace.infer(frame)
+    for seed in range(10):
+        fitted = RandomForestClassifier(5, max_depth=3, random_state=seed).fit(frame, [0, 1, 0, 1, 1, 0, 1, 0, 1, 1])
+        X = space.encode(frame)
+        for score in np.unique(fitted.predict_proba(frame)[:, 1])[1:]:
+            model = as_model(fitted, space, threshold=float(np.nextafter(score, 0.0)))
+            bad = X[~model.good(X)]
+            if len(bad):
+                query = build_query(model, space, bad[0])
+                ways = (BranchAndBound(), Exhaustive())
+                one, two = (m.find(query, k=1, nearest=True, rng=np.random.default_rng(0)) for m in ways)
+                assert one.status is two.status
+                assert np.allclose(one.distances, two.distances)
+
+
+def test_over_a_range_a_linear_model_with_a_falling_weight_is_explained():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"debt": rng.normal(size=200), "income": rng.normal(size=200)})
+    space = FeatureSpace.infer(frame).declare(
+        {"debt": {"low": -3.5, "high": 3.5}, "income": {"low": -3.5, "high": 3.5}}
+    )
+    model = LogisticRegression().fit(frame, frame["income"] - 2 * frame["debt"] + rng.normal(size=200) > 0)
+    explainer = dueto.Explainer(model, frame, space=space)
+    for row in explainer.refused[:10]:
+        assert explainer.explain(int(row)).rule.verdict.standing == "proved"
+
+
 def test_a_model_whose_inside_is_not_known_is_refused_with_the_reason():
     space = FeatureSpace.infer(FRAME)
     model = as_model(lambda t: np.zeros(len(t)), space)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -89,3 +90,15 @@ def test_the_short_number_is_in_the_range_and_no_longer_than_its_ends(low: float
 def digits(value: float) -> str:
     """The significant digits of a number as Python prints it."""
     return repr(abs(value)).split("e")[0].replace(".", "").strip("0") or "0"
+
+
+@given(income=st.floats(1.0, 2e6), far=st.sampled_from([1e6, 1e8, 1e9]))
+@settings(max_examples=30)
+def test_the_applicant_meets_a_widened_rule_however_long_the_range(income: float, far: float):
+    frame = pd.DataFrame({"income": [0.0, 900.0, 1243.56, 5e5, 1e6, 2e6, income], "n": [1, 2, 1, 2, 1, 2, 1]})
+    space = FeatureSpace.infer(frame).declare({"income": {"low": 0.0, "high": far}})
+    forest = RandomForestClassifier(5, random_state=0).fit(frame, [0, 0, 0, 1, 1, 1, 0])
+    explainer = Explainer(forest, frame, space=space, widen=True)
+    for row in explainer.refused[:2]:
+        rule = explainer.explain(int(row)).rule
+        assert rule.box(space).contains(explainer.X[[row]]).all()

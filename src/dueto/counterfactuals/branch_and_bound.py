@@ -130,10 +130,16 @@ class GridJudge:
         return Answer(status, X, self.query.distances(X), self.method.name, spent, search.told, search.spent)
 
     def undo(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Accepted rows with changes undone."""
+        """Accepted rows with changes undone, or as they are where the structure alone cannot tell."""
         grid = self.method.grid(self.query)
         whole = Search(grid, np.zeros_like(grid.own), grid.cells.sizes - 1, seconds=0.0, nodes=0, pool=self.pool)
-        return grid.cells.rows(np.array([whole.shrunk(p) for p in grid.cells.points(X)]).reshape(-1, len(grid.own)))
+        points = grid.cells.points(X)
+        good = whole.k.margins(grid.forest, points) > grid.cut + grid.slack
+        good &= np.array([whole.k.fits(grid.forest, grid.ties, -1, p) for p in points], dtype=np.bool_)
+        undone = X.copy()
+        shrunk = np.array([whole.shrunk(p) for p in points[good]], dtype=np.intp).reshape(-1, len(grid.own))
+        undone[good] = grid.cells.rows(shrunk)
+        return undone
 
 
 def _listed(grid: Grid) -> bool:

@@ -46,7 +46,7 @@ class Grid:
         if isinstance(form, Additive):
             add = np.concatenate([np.zeros(0), *(self._added(u, form) for u in range(len(sizes)))])
         else:
-            odd[: len(form.value)] = _odd(form, self.slack)
+            odd[: len(form.value)] = _odd(structure, query.model.threshold)
         own = len(form.root) if isinstance(form, Ensemble) else 0
         least = query.plausibility.cut if query.plausibility is not None else 0.0
         cells = np.append(0, np.cumsum(sizes))
@@ -140,12 +140,20 @@ def _cuts(left: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return np.where(prefix, count, n - count), np.where(prefix, 0, np.where(suffix, 1, 2))
 
 
-def _odd(form: Ensemble, slack: float) -> NDArray[np.bool_]:
-    """(nodes,) whether sums with this value may be rounded, so that a tie is not sure to be one."""
+def _odd(structure: Structure, threshold: float) -> NDArray[np.bool_]:
+    """(nodes,) whether a sum with this value that is at the cut has to be settled by the model.
+
+    It has not if the sum is exact, which it is of multiples of 2⁻²⁰, and if the score at the cut is the threshold
+    itself, to the last bit: known of a half only, be it half of a whole number of trees or the logistic function of 0.
+    """
+    form = structure.form
+    assert isinstance(form, Ensemble)
     scaled = form.value * 2.0**20
     odd = (scaled != np.round(scaled)) | (np.abs(form.value) > 2.0**20)
     gaps = np.diff(np.unique(form.value[form.left < 0]))
-    if (gaps <= 4 * slack).any() or form.base * 2.0**20 != round(form.base * 2.0**20):
+    whole = all(v * 2.0**20 == round(v * 2.0**20) for v in (form.base, structure.cut))
+    half = threshold == 0.5 and structure.link is not None and structure.link(np.array([structure.cut]))[0] == 0.5
+    if (gaps <= 4 * structure.slack).any() or not (whole and half):
         odd[:] = True
     return np.asarray(odd)
 

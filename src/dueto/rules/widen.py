@@ -100,9 +100,11 @@ def _neat(oracle: Oracle, j: int, op: str, bound: float, beyond: float | None) -
     feature = oracle.query.space.features[j]
     if feature.labelled or feature.kind == "integer":
         return bound
-    if feature.domain.interval is not None:  # every number counts: give a little of it up
-        slack = NEAR * feature.domain.range
-        return shortest(bound - slack, bound, near=bound) if op == "<=" else shortest(bound, bound + slack, near=bound)
+    if feature.domain.interval is not None:  # every number counts: give a little of it up, but not the applicant
+        slack, own = NEAR * feature.domain.range, float(oracle.query.x[j])
+        if op == "<=":
+            return shortest(max(bound - slack, own), bound, near=bound)
+        return shortest(bound, min(bound + slack, own), near=bound)
     if beyond is None:
         return shortest(bound, np.inf, near=bound) if op == "<=" else shortest(-np.inf, bound, near=bound)
     last = np.nextafter(beyond, bound)
@@ -122,7 +124,12 @@ def shortest(low: float, high: float, *, near: float) -> float:
                 unit = Decimal(1).scaleb(Decimal(value).adjusted() - digits + 1) if value else Decimal(1)
                 middle = (Decimal(value) / unit).to_integral_value() * unit
                 found |= {float(middle + step * unit) for step in (-1, 0, 1)}
-        inside = [v for v in found if low <= v <= high]
+        inside = [v for v in found if low <= v <= high and _digits(v) <= digits]
         if inside:
             return min(inside, key=lambda v: (abs(v - near), v))
     return near
+
+
+def _digits(value: float) -> int:
+    """How many significant digits a number is written with."""
+    return len(Decimal(repr(value)).normalize().as_tuple().digits)
