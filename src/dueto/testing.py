@@ -180,7 +180,8 @@ def _boosting(frame: Any, rng: np.random.Generator) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     sizes = {"max_iter": int(rng.integers(1, 6)), "max_depth": int(rng.integers(1, 4)), "min_samples_leaf": 1}
-    return HistGradientBoostingClassifier(**sizes, learning_rate=1.0).fit(frame, _outcomes(frame, rng))
+    known = frame.where(frame.notna().any(), 0.0, axis=1)  # scikit-learn cannot fit a column without any value
+    return HistGradientBoostingClassifier(**sizes, learning_rate=1.0).fit(known, _outcomes(frame, rng))
 
 
 def _linear(frame: Any, rng: np.random.Generator) -> Any:
