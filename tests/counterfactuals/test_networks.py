@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -253,3 +254,19 @@ def test_what_is_not_such_a_network_is_refused():
         assert METHOD.refuses(w.query) == "the model is not a network of ReLUs"
     for w in worlds(range(5), kind="scores"):
         assert METHOD.refuses(w.query) == w.query.model.unstructured
+
+
+def test_over_a_range_undone_changes_leave_accepted_rows_accepted():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"debt": rng.normal(size=300), "income": rng.normal(size=300)})
+    ends = {"low": -1e4, "high": 1e4}
+    space = FeatureSpace.infer(frame).declare({"debt": ends, "income": ends})
+    network = MLPClassifier((6,), max_iter=300, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it need not converge
+        network.fit(frame, frame["income"] - 2 * frame["debt"] > 0)
+    model = as_model(network, space)
+    X = space.encode(frame)
+    good = X[model.good(X)]
+    query = build_query(model, space, X[~model.good(X)][0], X=X, donors=good)
+    assert query.accepts(LinearBounds().judge(query).undo(good)).all()

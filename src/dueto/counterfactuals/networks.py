@@ -135,7 +135,11 @@ class NetworkJudge:
         """Accepted rows with changes undone."""
         grid = self.method.grid(self.query)
         lo, hi = np.zeros_like(grid.own), grid.sizes - 1
-        return grid.cells.rows(np.array([grid.shrunk(p, lo, hi) for p in grid.cells.points(X)]).reshape(-1, len(lo)))
+        points, undone = grid.cells.points(X), X.copy()
+        good = (grid.margins(points) > grid.cut + grid.slack) & grid.allowed(points)
+        shrunk = np.array([grid.shrunk(p, lo, hi) for p in points[good]], dtype=np.intp).reshape(-1, len(lo))
+        undone[good] = grid.cells.rows(shrunk)  # the others as they are: of a range, a cell's own row may not be good
+        return undone
 
 
 def _none(query: Query, grid: NetworkGrid) -> Answer:
