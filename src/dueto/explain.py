@@ -24,7 +24,7 @@ from dueto.options import whole
 from dueto.plaf import Expr, Together, parse_constraints
 from dueto.rule import Standing
 from dueto.rules import AutoRule, Oracle, ShortRule, finder_named, widened
-from dueto.rules.scope import Rows
+from dueto.rules.draws import Rows
 from dueto.seeds import generator
 from dueto.space import FeatureSpace
 
@@ -170,10 +170,9 @@ class Explainer:
         answer = self._ask(query, k, for_changes)
         changes = self._changes(label, score, query, answer)
         query = replace(query, donors=np.vstack([query.donors, answer.X]))  # what changes show, the rule may not deny
-        refused = self.distinct[~self.good], self.counts[~self.good]
-        oracle = Oracle(query, self.method, for_rule, refused=refused)
+        oracle = Oracle(query, self.method, for_rule, rows=self._rows)
         finder = self.finder.suited(oracle) if isinstance(self.finder, AutoRule) else self.finder
-        short = None if shorter is None else shorter.find(Oracle(query, self.method, for_short), self._rows)
+        short = None if shorter is None else shorter.find(Oracle(query, self.method, for_short, rows=self._rows))
         found = finder.find(oracle)
         found = widened(oracle, found) if self.widen else found
         rule = self._certified(oracle, finder, found, time.perf_counter() - start)
@@ -220,9 +219,9 @@ class Explainer:
         finder = ShortRule(k=k, counted=counted)
         query = self._refused(row, None)[2]
         self._refuse(query)
-        return finder.find(Oracle(query, self.method, generator(rng).spawn(3)[2]), self._rows)
+        return finder.find(Oracle(query, self.method, generator(rng).spawn(3)[2], rows=self._rows))
 
-    @property
+    @cached_property
     def _rows(self) -> Rows:
         return Rows(self.distinct, self.counts, self.good)
 

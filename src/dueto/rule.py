@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from dueto.space import FeatureSpace
 
-__all__ = ["Component", "Components", "Least", "Rule", "Scope", "Standing", "Verdict"]
+__all__ = ["Component", "Components", "Least", "Rule", "Run", "Scope", "Standing", "Verdict"]
 
 Op = Literal["<=", ">=", "="]
 
@@ -205,6 +205,28 @@ class Scope:
         return vars(self) | {"exception": exception, "share": self.share, "interval": list(self.interval)}
 
 
+@dataclass(frozen=True)
+class Run:
+    """How a finder came to its rule.
+
+    Parameters
+    ----------
+    finished : bool
+        False if its time ran out before it was done: the rule is then the best so far.
+    figures : mapping of str to number
+        What the finder counted or estimated: the generations of a genetic search, an anchor's precision and coverage.
+    history : tuple of mappings
+        The same by step (generation, size of the anchor), for plots.
+    others : tuple of Rule
+        Further rules that it would give, best first, without verdicts.
+    """
+
+    finished: bool = True
+    figures: Mapping[str, float] = field(default_factory=dict)
+    history: tuple[Mapping[str, Any], ...] = ()
+    others: tuple[Rule, ...] = ()
+
+
 def wilson(k: int, n: int) -> tuple[float, float]:
     """Wilson's 95 % interval for a share of which `k` of `n` independent draws are a sample; (0, 1) if n is 0.
 
@@ -248,6 +270,7 @@ class Rule:
     least: Least | None = field(default=None, compare=False)
     certificate: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
     scope: Scope | None = field(default=None, compare=False)
+    run: Run | None = field(default=None, compare=False, repr=False)
 
     def __iter__(self) -> Iterator[Component]:
         return iter(self.components)

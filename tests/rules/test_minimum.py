@@ -13,6 +13,7 @@ from dueto.counterfactuals import BranchAndBound, Exhaustive, LeafBoxes
 from dueto.errors import InputError
 from dueto.rule import Components, Standing, bits, to_sets
 from dueto.rules import AutoRule, MinimumRule, Oracle
+from dueto.rules.draws import Rows
 from dueto.rules.hitting import HittingSets
 from dueto.testing import check_finder, worlds
 
@@ -93,9 +94,10 @@ def test_all_shortest_rules_are_all_of_them(seed: int):
 @settings(max_examples=25)
 def test_of_the_shortest_rules_one_that_most_refused_rows_meet_is_given(seed: int):
     w = a_world(seed, "boosting")
-    bad = w.X[~w.model.good(w.X)]
-    counts = np.ones(len(bad), dtype=np.int64)
-    oracle = Oracle(w.query, BranchAndBound(), np.random.default_rng(0), refused=(bad, counts))
+    good = w.model.good(w.X)
+    bad = w.X[~good]
+    rows = Rows(w.X, np.ones(len(good), dtype=np.intp), good)
+    oracle = Oracle(w.query, BranchAndBound(), np.random.default_rng(0), rows=rows)
     rule = MinimumRule().find(oracle)
     every = MinimumRule().all(oracle_of(w, BranchAndBound()), limit=1000)
     met = [int(r.box(w.space).contains(bad).sum()) for r in every]

@@ -24,7 +24,7 @@ from dueto.errors import InputError
 from dueto.rule import Components, Scope, Standing, bits, wilson
 from dueto.rules import Oracle, ShortRule
 from dueto.rules import short as module
-from dueto.rules.scope import Draws, Rows
+from dueto.rules.draws import Draws, Rows
 from dueto.rules.short import Fewest
 from dueto.testing import check_finder, worlds
 
@@ -51,12 +51,12 @@ def rows_of(w: World) -> Rows:
     return Rows(w.X[first], counts, w.model.good(w.X[first]))
 
 
-def oracle_of(w: World, method: Method | None = None) -> Oracle:
-    return Oracle(w.query, method or Auto(), np.random.default_rng(0))
+def oracle_of(w: World, method: Method | None = None, rows: Rows | None = None) -> Oracle:
+    return Oracle(w.query, method or Auto(), np.random.default_rng(0), rows=rows)
 
 
 def short(w: World, method: Method | None = None, **options) -> Rule:
-    return ShortRule(**{"draws": FEW, "first": "rows"} | options).find(oracle_of(w, method), rows_of(w))
+    return ShortRule(**{"draws": FEW, "first": "rows"} | options).find(oracle_of(w, method, rows_of(w)))
 
 
 def count(rule: int, counted: str) -> int:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from dueto.counterfactuals.base import Answer, Judge, Method, Query
     from dueto.rule import Rule
+    from dueto.rules.draws import Rows
 
 __all__ = ["Finder", "Oracle"]
 
@@ -39,9 +40,9 @@ class Oracle:
         For methods that draw.
     k : int
         Counterfactuals asked for in one call (10 in the paper; more cost little and spare calls).
-    refused : tuple of (r, n) float64 and (r,) int64, optional
-        Refused rows of the data, encoded, and how often each occurs: of rules that are otherwise as good, a finder may
-        choose the one that speaks of most of them.
+    rows : Rows, optional
+        The distinct rows of the data: finders count rules on them, and of rules that are otherwise as good may choose
+        the one that speaks of most of the refused.
 
     Attributes
     ----------
@@ -62,9 +63,9 @@ class Oracle:
         rng: np.random.Generator,
         *,
         k: int = 100,
-        refused: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None,
+        rows: Rows | None = None,
     ) -> None:
-        self.query, self.method, self.rng, self.k, self.refused = query, method, rng, k, refused
+        self.query, self.method, self.rng, self.k, self.rows = query, method, rng, k, rows
         self.components = Components(query.space, query.x)
         self.index = Index(self.components, query.donors[query.plausible(query.donors)])
         self.duals: list[int] = []
@@ -75,10 +76,10 @@ class Oracle:
 
     def reach(self, chosen: int) -> int:
         """How many refused rows of the data satisfy the rule made of a set of components; 0 if they are not known."""
-        if self.refused is None:
+        if self.rows is None:
             return 0
-        X, counts = self.refused
-        return int(counts[self.components.box(chosen).contains(X)].sum())
+        met = self.components.box(chosen).contains(self.rows.X) & ~self.rows.good
+        return int(self.rows.counts[met].sum())
 
     @cached_property
     def must(self) -> int:

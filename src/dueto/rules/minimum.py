@@ -85,7 +85,7 @@ class MinimumRule:
 
     def find(self, oracle: Oracle) -> Rule:
         """The rule, with its verdict and how far from the shortest it may be."""
-        told = self._rules(oracle, among=self.among if oracle.refused is not None else 1)
+        told = self._rules(oracle, among=self.among if oracle.rows is not None else 1)
         return self._told(oracle, *max(told, key=lambda rule: oracle.reach(rule[0])))
 
     def all(self, oracle: Oracle, *, limit: int = 100) -> list[Rule]:

@@ -12,7 +12,8 @@ from dueto.counterfactuals.base import Status
 from dueto.errors import InputError
 from dueto.options import whole
 from dueto.rule import Standing, bits, wilson
-from dueto.rules.scope import Draws, Rows, judged, proved_soon
+from dueto.rules.draws import Draws, Rows
+from dueto.rules.scope import judged, proved_soon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,10 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ShortRule"]
 
-GOOD, REFUSED = (
-    0,
-    1,
-)  # of the kinds of rows that rules are counted on: accepted and refused ones of the data, and drawn ones
+# Of the kinds of rows that rules are counted on: accepted and refused ones of the data, and such that are drawn.
+GOOD, REFUSED = 0, 1
 TIES = 64  # of the rules that the fewest accepted rows satisfy, those kept by the exact search
 WORDS, STEP = 1 << 28, 1 << 12  # words that the exact search may look at, and how many more a step costs: seconds
 WIDE, ROOM = 100, 1 << 22  # rules that a search in breadth goes on from, and words it may look at in one step
@@ -88,16 +87,16 @@ class ShortRule:
         if self.first not in ("rows", "share"):
             raise InputError(f"first must be 'rows' or 'share', got {self.first!r}")
 
-    def find(self, oracle: Oracle, rows: Rows | None = None) -> Rule:
+    def find(self, oracle: Oracle) -> Rule:
         """The rule, with its verdict and scope; without the data, the query's donors are its accepted rows."""
         draws = Draws(oracle.query)
-        table = Table(oracle, rows, draws, size=max(1, self.draws // 2))
+        table = Table(oracle, draws, size=max(1, self.draws // 2))
         seeds, exact = self._fewest(table)
         rules = table.grown(seeds, self.k, self.counted)
         fewest = min(int(counts[GOOD]) for counts in rules.values())
         tied = {rule: told for rule, told in rules.items() if told[GOOD] == fewest or self.first == "share"}
         best = self._largest_share(oracle, tied, draws)
-        asked = partial(judged, oracle, rows=rows, draws=draws, size=self.draws, seconds=self.seconds)
+        asked = partial(judged, oracle, draws=draws, size=self.draws, seconds=self.seconds)
         verdict, scope = asked(best, fewest=(exact or fewest == 0) and int(rules[best][GOOD]) == fewest)
         if verdict.standing is Standing.PROVED and (shorter := _irredundant(oracle, best)) != best:
             best = shorter
@@ -158,8 +157,8 @@ class Table:
     Components that hold of nobody whom the constraints allow are left out.
     """
 
-    def __init__(self, oracle: Oracle, rows: Rows | None, draws: Draws, *, size: int) -> None:
-        query, components = oracle.query, oracle.components
+    def __init__(self, oracle: Oracle, draws: Draws, *, size: int) -> None:
+        query, components, rows = oracle.query, oracle.components, oracle.rows
         if rows is None:
             d = len(query.donors)
             rows = Rows(query.donors, np.ones(d, dtype=np.intp), np.ones(d, dtype=bool))
