@@ -86,4 +86,6 @@ def steps(
     far = np.maximum(np.abs(X - x) / space.ranges[at], TINY)
     moved = np.where(x != X, np.where(space.ordered[at], far, 1.0), 0.0)
     gone = np.isnan(X)
+    if not (gone.any() or np.isnan(x).any()):
+        return moved
     return np.where(gone | np.isnan(x), (gone != np.isnan(x)).astype(np.float64), moved)

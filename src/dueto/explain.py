@@ -115,6 +115,12 @@ class Explainer:
             self.model.good(self.X)  # in the data's order, so that the error names the data's row
             raise
 
+    @cached_property
+    def _donors(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The distinct rows that get the desired outcome, and which of them are in the space."""
+        X = self.distinct[self.good]
+        return X, self.space.contains(X)
+
     @property
     def refused(self) -> NDArray[np.intp]:
         """Positions of the rows of the data that are refused."""
@@ -130,7 +136,8 @@ class Explainer:
             distance=self.distance,
             X=self.distinct,
             counts=self.counts,
-            donors=self.distinct[self.good],
+            donors=self._donors[0],
+            inside=self._donors[1],
             plausibility=self.plausibility,
         )
 
@@ -169,7 +176,7 @@ class Explainer:
         label, score, query = self._refused(row, label)
         answer = self._ask(query, k, for_changes)
         changes = self._changes(label, score, query, answer)
-        query = replace(query, donors=np.vstack([query.donors, answer.X]))  # what changes show, the rule may not deny
+        query = query.knowing(answer.X)  # what changes show, the rule may not deny
         oracle = Oracle(query, self.method, for_rule, rows=self._rows)
         finder = self.finder.suited(oracle) if isinstance(self.finder, AutoRule) else self.finder
         short = None if shorter is None else shorter.find(Oracle(query, self.method, for_short, rows=self._rows))

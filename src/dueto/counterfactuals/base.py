@@ -66,6 +66,8 @@ class Query:
         Encoded rows known to get the desired outcome; a search may start from them. May be empty.
     plausibility : Structure, optional
         How ordinary a row is, as a margin: what is proposed must exceed its cut.
+    inside : (d,) bool, optional
+        Which donors are known to be in the space whatever x is; the others are looked at.
     memo : dict
         What methods worked out about the query without its box, shared by all that are made of it by `under`.
     """
@@ -78,6 +80,7 @@ class Query:
     box: Box
     donors: NDArray[np.float64]
     plausibility: Structure | None = None
+    inside: NDArray[np.bool_] | None = None
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def under(self, box: Box) -> Query:
@@ -87,15 +90,45 @@ class Query:
     def plausible(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
         """(N,) whether each row is in the space and the box and meets every constraint; the model is not asked."""
         ok = self.box.contains(X)
+        if not ok.all():
+            ok[ok] = self._possible(X[ok]) & self._allowed(X[ok])
+            return ok
+        return self._possible(X) & self._allowed(X)
+
+    def _possible(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """(N,) whether each row is in the space, or has x's values where it is not."""
+        ok = np.ones(len(X), dtype=np.bool_)
         for j, feature in enumerate(self.space.features):
             ok &= same(X[:, j], self.x[j]) | feature.domain.contains(X[:, j])
         for group in self.space.groups:
             ok &= same(X, self.x)[:, group.members].all(axis=1) | group.contains(X)
+        return ok
+
+    def _allowed(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """(N,) whether each row meets every constraint, and is as ordinary as asked."""
+        ok = np.ones(len(X), dtype=np.bool_)
         for constraint in self.constraints:
             ok &= constraint(lambda j: X[:, j], self.x)
         if self.plausibility is not None:
             ok[ok] = self.plausibility.margin(X[ok]) > self.plausibility.cut
         return ok
+
+    @property
+    def within_reach(self) -> NDArray[np.float64]:
+        """(., n) the donors that are plausible."""
+        X = self.donors
+        inside = np.zeros(len(X), dtype=np.bool_) if self.inside is None else self.inside
+        if not (boxed := self.box.contains(X)).all():
+            X, inside = X[boxed], inside[boxed]
+        ok = inside.copy()
+        ok[~inside] = self._possible(X[~inside])
+        ok &= self._allowed(X)
+        return X if ok.all() else X[ok]
+
+    def knowing(self, X: NDArray[np.float64]) -> Query:
+        """The same question with more donors: rows that it accepts."""
+        inside = None if self.inside is None else np.append(self.inside, np.ones(len(X), dtype=np.bool_))
+        return replace(self, donors=np.vstack([self.donors, X]), inside=inside)
 
     def accepts(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
         """(N,) whether each row is plausible and gets the desired outcome. The model scores only the plausible ones."""
@@ -212,6 +245,7 @@ def build_query(
     counts: NDArray[np.int_] | None = None,
     donors: NDArray[np.float64] | None = None,
     plausibility: Structure | None = None,
+    inside: NDArray[np.bool_] | None = None,
 ) -> Query:
     """A query over the whole space, constraints bound to it; `together` ties features to the tuples in `X`.
 
@@ -229,7 +263,7 @@ def build_query(
     nobody = np.empty((0, len(space)))
     everything = Box.everything(len(space))
     donors = nobody if donors is None else donors
-    return Query(model, space, x, bound, distance or Distance(), everything, donors, plausibility)
+    return Query(model, space, x, bound, distance or Distance(), everything, donors, plausibility, inside)
 
 
 def _conjuncts(expr: Expr) -> list[Expr]:

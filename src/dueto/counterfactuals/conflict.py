@@ -51,7 +51,12 @@ def told(query: Query) -> str:
 def feasible(query: Query) -> bool | None:
     """Whether an instance of the space meets the constraints, whatever the model says; None if unsettled."""
     free = replace(
-        query, model=_accepting(query.space), box=Box.everything(len(query.x)), donors=query.x[None], memo={}
+        query,
+        model=_accepting(query.space),
+        box=Box.everything(len(query.x)),
+        donors=query.x[None],
+        inside=None,
+        memo={},
     )
     method = BranchAndBound(seconds=SECONDS)
     if method.refuses(free):

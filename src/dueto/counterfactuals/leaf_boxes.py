@@ -86,7 +86,7 @@ class LeafBoxes:
         ok = query.accepts(X)
         X = ranked(query, X[ok], k)
         if not len(ok):
-            contradicted = query.accepts(query.donors).any()  # the model is not the tree it says it is
+            contradicted = query.model.good(query.within_reach).any()  # the model is not the tree it says it is
             status = Status.UNKNOWN if contradicted else Status.NONE
         else:
             sure = ok.all() and len(joint) <= 1

@@ -67,7 +67,7 @@ class Oracle:
     ) -> None:
         self.query, self.method, self.rng, self.k, self.rows = query, method, rng, k, rows
         self.components = Components(query.space, query.x)
-        self.index = Index(self.components, query.donors[query.plausible(query.donors)])
+        self.index = Index(self.components, query.within_reach)
         self.duals: list[int] = []
         self.calls = self.boxes = 0
         self._answers: dict[int, Answer] = {}

@@ -47,7 +47,7 @@ def judged(
     told = [draws.judged([box], size, oracle.rng)]
     while sum(t.feasible[0] for t in told) * ENOUGH < size and len(told) < ROUNDS and told[0].drawn[0]:
         told.append(draws.judged([box], size, oracle.rng))
-    known = [query.donors[box.contains(query.donors) & query.plausible(query.donors)], *(t.exceptions for t in told)]
+    known = [query.under(box).within_reach, *(t.exceptions for t in told)]
     if any(map(len, known)) or not proved_soon(oracle, chosen):
         answer = within(oracle.method, seconds).find(query.under(box), k=1, nearest=True, rng=oracle.rng)
     else:
