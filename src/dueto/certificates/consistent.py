@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from dueto.certificates.read import Claimed
     from dueto.models import Model
 
+    Found = tuple[NDArray[np.float64] | None, str]  # an exception, or None and how it is known that there is none
+
 __all__ = ["consistent"]
 
 FEW, MANY = 20_000, 1_000_000  # instances that are all scored at once; and where nothing else decides
@@ -31,63 +33,51 @@ def consistent(told: Claimed, model: Model, until: float) -> Check:
     """The check of the claim that a rule is consistent."""
     claim = "Every feasible instance that satisfies the rule is refused"
     region = Region(told.space, told.x, told.constraints, told.components)
+    try:
+        row, how = _settled(region, model, told.witnesses, until)
+    except Undecided as problem:
+        return Check(claim, None, f"It was not shown again: {problem}.")
+    if row is None:
+        return Check(claim, True, f"{how}.")
+    labels = told.labels(row)
+    shown = ", ".join(f"{name} = {'missing' if label is None else label}" for name, label in labels.items())
+    score = float(model.score(row[None])[0])
+    return Check(claim, False, f"This one is accepted, with the score {score:g}: {shown}.", labels)
 
-    def refuted(row: NDArray[np.float64]) -> Check:
-        score = float(model.score(row[None])[0])
-        found = told.labels(row)
-        return Check(claim, False, f"This one is accepted, with the score {score:g}: {_shown(found)}.", found)
 
+def _settled(region: Region, model: Model, witnesses: NDArray[np.float64], until: float) -> Found:
+    """By asking about all instances if they are few; else by a search for an exception, and then a proof."""
     if not region.size:
-        return Check(claim, True, "The constraints leave none.")
+        return None, "The constraints leave none"
     if region.size <= FEW:
-        done, row, scored = every(region, model, until)
-        if row is not None:
-            return refuted(row)
-        if done:
-            return Check(claim, True, f"The model refuses each of the {scored:,} of them.")
+        return every(region, model, until)
     now = time.perf_counter()
-    row, scored = searched(region, model, told.witnesses, now + SEARCH * (until - now), np.random.default_rng(0))
+    row, scored = searched(region, model, witnesses, now + SEARCH * (until - now), np.random.default_rng(0))
     if row is not None:
-        return refuted(row)
+        return row, ""
     looked = f"among {scored:,} drawn or climbed to, the model accepts none"
     try:
         row, how = _by_structure(region, model, until)
-        if row is not None:
-            return refuted(row)
-        return Check(claim, True, f"{how}; {looked}.")
     except (Undecided, RecursionError) as problem:
-        reason = str(problem)
-    if region.size <= MANY:
-        done, row, scored = every(region, model, until)
-        if row is not None:
-            return refuted(row)
-        if done:
-            return Check(claim, True, f"The model refuses each of the {scored:,} of them.")
-        reason = f"time was up before all {region.size:,.0f} instances were scored"
-    return Check(claim, None, f"It was not shown again: {reason}; {looked}.")
+        if region.size <= MANY:
+            return every(region, model, until)
+        raise Undecided(f"{problem}; {looked}") from None
+    return row, f"{how}; {looked}"
 
 
-def _by_structure(region: Region, model: Model, until: float) -> tuple[NDArray[np.float64] | None, str]:
-    """An exception, or None if the model's structure shows that there is none, and how."""
+def _by_structure(region: Region, model: Model, until: float) -> Found:
     from dueto.certificates.linear import by_program
     from dueto.certificates.proofs import of_a_sum, of_a_tree
 
     structure = model.structure
     if structure is None:
         size = region.size
-        many = (
-            f"{size:,.0f}" if size < 1e15 else f"about 10^{math.log10(size):.0f}" if math.isfinite(size) else "endless"
-        )
+        many = f"{size:,.0f}" if size < 1e15 else f"about {size:.0e}" if math.isfinite(size) else "endless"
         raise Undecided(f"{model.unstructured}, and there are {many} instances")
     if isinstance(structure.form, Ensemble) and len(structure.form.root) == 1:
         return of_a_tree(region, model, until), "Every path of the tree that one of them can take ends in a refusal"
     if isinstance(structure.form, Additive):
-        return of_a_sum(
-            region, model, until
-        ), "The largest margin of any, added up as fractions, is no more than needed"
-    row, told = by_program(region, model, until)
-    return row, f"HiGHS finds no margin that is large enough, within its tolerance ({told})"
-
-
-def _shown(row: dict[str, object]) -> str:
-    return ", ".join(f"{name} = {'missing' if label is None else label}" for name, label in row.items())
+        how = "The largest margin of any, added up as fractions, is no more than needed"
+        return of_a_sum(region, model, until), how
+    row, size_of_it = by_program(region, model, until)
+    return row, f"HiGHS finds no margin that is large enough, within its tolerance ({size_of_it})"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from dueto.feature import Feature
     from dueto.models import Model
     from dueto.models.structure import Structure
     from dueto.space import FeatureSpace
@@ -44,8 +45,9 @@ def known_again(told: dict[str, Any], model: Model) -> bool:
     mine = fingerprint(model)
     if told["of"] != "scores" or mine["of"] != "scores":
         return told == mine
-    same_threshold = told["threshold"] == mine["threshold"] and len(told["scores"]) == len(mine["scores"])
-    return same_threshold and bool(np.allclose(told["scores"], mine["scores"], rtol=0.0, atol=NEAR))
+    whole = told["sha256"] == as_hash(told["threshold"], told["scores"])
+    same = told["threshold"] == mine["threshold"] and len(told["scores"]) == len(mine["scores"])
+    return whole and same and bool(np.allclose(told["scores"], mine["scores"], rtol=0.0, atol=NEAR))
 
 
 def _fingerprint(model: Model) -> dict[str, Any]:
@@ -75,9 +77,7 @@ def _arrays(structure: Structure) -> Iterator[ArrayLike]:
     yield structure.cut
     yield structure.columns.owner
     for j, feature in enumerate(structure.columns.space.features):
-        domain = feature.domain
-        values = np.concatenate([domain.values, domain.interval or (), [np.nan] if domain.missing else []])
-        yield structure.columns.of(j, values)
+        yield structure.columns.of(j, _values(feature))
     form = structure.form
     if isinstance(form, Ensemble):
         inner, splits = form.split[form.split >= 0], form.splits
@@ -92,15 +92,17 @@ def _arrays(structure: Structure) -> Iterator[ArrayLike]:
 
 
 def _instances(space: FeatureSpace) -> NDArray[np.float64]:
-    """(ROWS, n) some instances, the same on every machine and with every version of NumPy."""
+    """(ROWS, n) some instances, the same on every machine and with every version of NumPy: by a multiplicative hash."""
     X = np.empty((ROWS, len(space)))
     for j, feature in enumerate(space.features):
-        domain = feature.domain
-        values = np.concatenate([domain.values, domain.interval or (), [np.nan] if domain.missing else []])
-        X[:, j] = values[_picks(j, len(values))]
+        values = _values(feature)
+        X[:, j] = values[
+            [((i + 1) * 2654435761 + (j + 1) * (i + 7) * 40503) % 2**32 * len(values) >> 32 for i in range(ROWS)]
+        ]
     return X
 
 
-def _picks(j: int, k: int) -> list[int]:
-    """ROWS positions below k: a multiplicative hash, scattered."""
-    return [((i + 1) * 2654435761 + (j + 1) * (i + 7) * 40503) % 2**32 * k >> 32 for i in range(ROWS)]
+def _values(feature: Feature) -> NDArray[np.float64]:
+    """The listed values of a feature, the ends of its range, and missing."""
+    domain = feature.domain
+    return np.concatenate([domain.values, domain.interval or (), [np.nan] if domain.missing else []])

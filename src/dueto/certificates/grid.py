@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.models.ensemble import Ensemble
+from dueto.models.ensemble import ZERO, Ensemble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,39 +70,43 @@ class Grid:
 def _cut(structure: Structure, part: Part) -> Part:
     if part.span is None:
         return part
-    j, (low, high) = part.members[0], part.span
+    j, form = part.members[0], structure.form
     places = structure.columns.places[j]
-    if not structure.columns.monotone[places].all():
+    by_sets = isinstance(form, Ensemble) and any(
+        codes is not None and c in places for codes, c in zip(form.splits.sets, form.splits.column, strict=False)
+    )
+    if by_sets or not structure.columns.monotone[places].all():
         name = structure.columns.space.names[j]
         raise Undecided(f"the model does not see the range of {name} as a number that rises with it")
-    starts = [low, high]
-    if isinstance(structure.form, Ensemble):
-        starts = [low, *_changes(structure, structure.form, j, low, high, integer=part.integer)]
-    values = np.unique(starts)[:, None]
+    changes = [_changes(structure, form, j, k, part) for k in range(len(places))] if isinstance(form, Ensemble) else []
+    values = np.unique(np.concatenate([part.span, *changes]))[:, None]
     return replace(part, values=np.vstack([values, part.values]), span=None)
 
 
-def _changes(
-    structure: Structure, form: Ensemble, j: int, low: float, high: float, *, integer: bool
-) -> NDArray[np.float64]:
-    """The first numbers of a range at which some split goes another way than just below: each does so once at most."""
-    found = [np.empty(0)]
-    for k, c in enumerate(structure.columns.places[j]):
-        splits = np.flatnonzero(form.splits.column == c)
+def _changes(structure: Structure, form: Ensemble, j: int, k: int, part: Part) -> NDArray[np.float64]:
+    """The first numbers of a range at which some split on the feature's k-th column goes another way than just below.
 
-        def left(values: NDArray[np.float64], splits: NDArray[np.intp] = splits, k: int = k) -> NDArray[np.bool_]:
-            goes: NDArray[np.bool_] = form.splits.left(splits, structure.columns.of(j, values)[:, k])
-            return goes
+    The column rises or falls all along, so that it passes each threshold once at most, and either end of what LightGBM
+    takes for zero.
+    """
+    assert part.span is not None
+    low, high = part.span
+    splits = replace(form.splits, zero=None)
+    on_column = np.flatnonzero(splits.column == structure.columns.places[j][k])
 
-        ends = left(np.array([low, high]))
-        turning = np.flatnonzero(ends[:, 0] != ends[:, 1])
-        a, b = np.full(len(turning), low), np.full(len(turning), high)
-        while len(turning):
-            middle = np.floor(a + (b - a) / 2) if integer else a + (b - a) / 2
-            between = (middle > a) & (middle < b)
-            if not between.any():
-                break
-            same = left(middle)[turning, np.arange(len(turning))] == ends[turning, 0]
-            a, b = np.where(between & same, middle, a), np.where(between & ~same, middle, b)
-        found.append(b)
-    return np.unique(np.concatenate(found))
+    def passed(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        z = structure.columns.of(j, values)[:, k]
+        zero = [] if form.splits.zero is None else [z < -ZERO, z <= ZERO]
+        return np.vstack([splits.left(on_column, z), *zero])
+
+    ends = passed(np.array([low, high]))
+    turning = np.flatnonzero(ends[:, 0] != ends[:, 1])
+    a, b = np.full(len(turning), low), np.full(len(turning), high)
+    while len(turning):
+        middle = np.floor(a + (b - a) / 2) if part.integer else a + (b - a) / 2
+        between = (middle > a) & (middle < b)
+        if not between.any():
+            break
+        same = passed(middle)[turning, np.arange(len(turning))] == ends[turning, 0]
+        a, b = np.where(between & same, middle, a), np.where(between & ~same, middle, b)
+    return b

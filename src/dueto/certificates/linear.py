@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from dueto.certificates.region import Region
     from dueto.models import Model
+    from dueto.models.structure import Structure
     from dueto.plaf import Bound
 
 __all__ = ["TOLERANCE", "by_program"]
@@ -48,67 +48,50 @@ def by_program(region: Region, model: Model, until: float) -> tuple[NDArray[np.f
     """
     structure = model.structure
     assert structure is not None
+    form, program = structure.form, Program()
     grid = Grid.of(region, structure, region.parts)
-    program = Program()
-    choices = _choices(grid, program, region.crossing(region.parts))
-    form = structure.form
+    classes = _classes(grid, program)
     if isinstance(form, Ensemble):
-        margin, leaves = _ensemble(grid, form, program, choices, until)
+        margin, leaves = _ensemble(grid, form, program, classes, until)
+        scale = max(1.0, abs(structure.cut), float(np.abs(form.value).max()))
     else:
         assert isinstance(form, Network)
-        margin, leaves = _network(grid, form, program, choices), []
-    scale = max(1.0, abs(structure.cut), float(np.abs(form.value).max()) if isinstance(form, Ensemble) else 1.0)
-    program.row(margin, low=_enough(grid, scale, model.threshold))
-    told = f"{len(program.low):,} variables, {len(program.rows):,} rows"
-    while True:
-        outcome = program.maximise(margin, until - time.perf_counter())
-        if outcome.none:
-            return None, told
-        if outcome.point is None:
-            bound = f", and the margin may still reach {outcome.bound:.6g}" if np.isfinite(outcome.bound) else ""
-            raise Undecided(f"HiGHS did not come to an end within the time ({told}{bound})")
-        row = grid.row([c.reps[c.choice.chosen(outcome.point)] for c in choices])
+        margin, leaves = _network(grid, form, program, classes), []
+        scale = max(1.0, abs(structure.cut))
+    program.row(margin, low=_enough(structure, scale, model.threshold))
+    size = str(program)
+    while (now := time.perf_counter()) < until:
+        point = program.maximise(margin, until - now)
+        if point is None:
+            return None, size
+        row = grid.row([c.chosen(point) for c in classes])
         feasible = bool(region.contains(row)[0])
         if feasible and model.score(row)[0] > model.threshold:
-            return row[0], told
-        if (
-            not feasible
-            or isinstance(form, Network)
-            or abs(float(structure.margin(row)[0]) - structure.cut) > scale * 1e-3
-        ):
-            raise Undecided(f"rounding, or a constraint that the program leaves out, decides ({told})")
-        reached = [tree[int(np.argmax(outcome.point[tree]))] for tree in leaves]  # these leaves together are refused
+            return row[0], size
+        near = abs(float(structure.margin(row)[0]) - structure.cut) <= scale * 1e-3
+        if not (feasible and near and isinstance(form, Ensemble)):
+            raise Undecided(f"rounding, or a constraint that the program leaves out, decides ({size})")
+        reached = [tree[int(np.argmax(point[tree]))] for tree in leaves]  # these leaves together are refused
         program.row(Sum(dict.fromkeys(reached, 1.0)), high=len(reached) - 1.0)
+    raise Undecided(f"time was up before all margins near the cut were looked at ({size})")
 
 
-@dataclass(frozen=True, eq=False)
-class _Class:
-    """The classes of one part: the choice among them, a value that stands for each, and the class of each value."""
-
-    choice: Choice
-    reps: list[int]
-    of: NDArray[np.intp]
-
-
-def _choices(grid: Grid, program: Program, crossing: list[Bound]) -> list[_Class]:
-    tables = [table for constraint in crossing if (table := _table(grid, constraint)) is not None]
-    found: list[_Class] = []
-    for p in range(len(grid.parts)):
-        key = [_behaviour(grid, p)]
+def _classes(grid: Grid, program: Program) -> list[Choice]:
+    """For each part, a choice among its classes, by where the first value of each stands."""
+    tables = [table for constraint in grid.region.crossing if (table := _table(grid, constraint)) is not None]
+    found: list[Choice] = []
+    for p, part in enumerate(grid.parts):
+        told_apart = [_behaviour(grid, p)]
         for owners, allowed in tables:
             if p in owners:
-                slices = np.moveaxis(allowed, owners.index(p), 0).reshape(len(grid.parts[p].values), -1)
-                key.append(np.packbits(slices, axis=1))
-        rows = np.ascontiguousarray(np.hstack(key))
-        _, first, of = np.unique(rows.view(f"V{rows.shape[1]}").ravel(), return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        found.append(_Class(program.choice(len(first)), first[order].tolist(), rank[of.ravel()]))
-    if sum(len(c.reps) for c in found) > CLASSES:
+                slices = np.moveaxis(allowed, owners.index(p), 0).reshape(len(part.values), -1)
+                told_apart.append(np.packbits(slices, axis=1))
+        rows = np.ascontiguousarray(np.hstack(told_apart))
+        found.append(program.choice(np.unique(rows.view(f"V{rows.shape[1]}"), return_index=True)[1]))
+    if sum(len(c.things) for c in found) > CLASSES:
         raise Undecided("the features have too many values that the model tells apart")
     for owners, allowed in tables:
-        _keep_to(program, [found[p] for p in owners], allowed, grid)
+        _keep_to(program, [found[p] for p in owners], allowed)
     return found
 
 
@@ -132,7 +115,6 @@ def _table(grid: Grid, constraint: Bound) -> tuple[list[int], NDArray[np.bool_]]
     owners = sorted({grid.owner[j] for j in constraint.features})
     shape = [len(grid.parts[p].values) for p in owners]
     if math.prod(shape) > JOINT:
-        grid.region.loose = True
         return None
     views = {}
     for axis, p in enumerate(owners):
@@ -141,71 +123,64 @@ def _table(grid: Grid, constraint: Bound) -> tuple[list[int], NDArray[np.bool_]]
     return owners, np.broadcast_to(constraint(views.__getitem__, grid.region.x), shape)
 
 
-def _keep_to(program: Program, tied: list[_Class], allowed: NDArray[np.bool_], grid: Grid) -> None:
+def _keep_to(program: Program, tied: list[Choice], allowed: NDArray[np.bool_]) -> None:
     """For each choice of all parts but the last, the last may only be what the constraint allows with it."""
     *others, last = tied
-    allowed = allowed[np.ix_(*(c.reps for c in tied))]
+    allowed = allowed[np.ix_(*(c.things for c in tied))]
     if math.prod(allowed.shape[:-1]) > CUTS:
-        grid.region.loose = True
         return
-    for combination in np.ndindex(*allowed.shape[:-1]):
-        if allowed[combination].all():
-            continue
-        taken = total(c.choice.share(np.arange(len(c.reps)) == k) for c, k in zip(others, combination, strict=True))
-        program.row(last.choice.share(allowed[combination]) - taken, low=1.0 - len(others))
+    for picks in zip(*np.nonzero(~allowed.all(axis=-1)), strict=True):
+        taken = total(c.share(np.arange(len(c.things)) == k) for c, k in zip(others, picks, strict=True))
+        program.row(last.share(allowed[picks]) - taken, low=1.0 - len(others))
 
 
 # -- ensembles --------------------------------------------------------------------------------------------------------
 
 
 def _ensemble(
-    grid: Grid, form: Ensemble, program: Program, choices: list[_Class], until: float
+    grid: Grid, form: Ensemble, program: Program, classes: list[Choice], until: float
 ) -> tuple[Sum, list[list[int]]]:
     """The margin, and for each tree that is not settled the variables of its leaves."""
-    columns = grid.structure.columns
-    sides: dict[int, NDArray[np.bool_]] = {}
+    owner = grid.structure.columns.owner
+    sides: dict[int, tuple[int, NDArray[np.bool_]]] = {}  # of a split: whose it is, and which classes go left
     for p, given in enumerate(grid.columns):
         for c, z in given.items():
             splits = np.flatnonzero(form.splits.column == c)
-            sides |= dict(zip(splits.tolist(), form.splits.left(splits, z[choices[p].reps]), strict=True))
-    shares: dict[int, Sum] = {}
-    everything = [np.ones(len(c.reps), dtype=bool) for c in choices]
-    constant, margin, leaves, spent = form.base, [], list[list[int]](), 0
+            lefts = form.splits.left(splits, z[classes[p].things])
+            sides |= {s: (grid.owner[int(owner[c])], left) for s, left in zip(splits.tolist(), lefts, strict=True)}
+
+    def grown(node: int, open_: list[NDArray[np.bool_]], values: dict[int, float]) -> dict[int, float]:
+        """The variables of the leaves below a node that are within reach; a row made for each split on the way."""
+        if form.left[node] < 0:
+            leaf = program.variable()
+            values[leaf] = float(form.value[node])
+            return {leaf: 1.0}
+        p, left = sides[int(form.split[node])]
+        below: list[dict[int, float]] = []
+        for child, side in ((form.left[node], open_[p] & left), (form.right[node], open_[p] & ~left)):
+            below.append(grown(int(child), [*open_[:p], side, *open_[p + 1 :]], values) if side.any() else {})
+        if all(below):
+            goes_left = classes[p].share(left)
+            program.row(goes_left - Sum(below[0]), low=0.0)
+            program.row(goes_left + Sum(below[1]), high=1.0)
+        return below[0] | below[1]
+
+    margin, leaves, spent = [Sum({}, form.base)], [], 0
     for root in form.root:
-        mine: list[tuple[int, int]] = []  # a leaf's node, and its variable
-
-        def grown(node: int, open_: list[NDArray[np.bool_]], mine: list[tuple[int, int]] = mine) -> list[int]:
-            """The variables of the leaves below a node that are within reach, a row made for each split on the way."""
-            if form.left[node] < 0:
-                variable = next(iter(program.variable().terms))
-                mine.append((node, variable))
-                return [variable]
-            s = int(form.split[node])
-            p = grid.owner[int(columns.owner[form.splits.column[s]])]
-            goes, below = sides[s], []
-            for child, side in ((form.left[node], open_[p] & goes), (form.right[node], open_[p] & ~goes)):
-                below.append(grown(int(child), [*open_[:p], side, *open_[p + 1 :]]) if side.any() else [])
-            if all(below):
-                if s not in shares:
-                    shares[s] = choices[p].choice.share(goes)
-                program.row(shares[s] - Sum(dict.fromkeys(below[0], 1.0)), low=0.0)
-                program.row(shares[s] + Sum(dict.fromkeys(below[1], 1.0)), high=1.0)
-            return below[0] + below[1]
-
-        variables = grown(int(root), everything)
-        spent += len(variables)
+        values: dict[int, float] = {}
+        within = grown(int(root), [np.ones(len(c.things), dtype=bool) for c in classes], values)
+        spent += len(values)
         if spent > LEAVES or time.perf_counter() > until:
             raise Undecided(f"the ensemble has more than {spent:,} leaves within reach, which is too many")
-        program.row(Sum(dict.fromkeys(variables, 1.0)), low=1.0, high=1.0)
-        margin.append(Sum({variable: float(form.value[node]) for node, variable in mine}))
-        if len(variables) > 1:
-            leaves.append(variables)
-    return total([*margin, Sum({}, constant)]), leaves
+        program.row(Sum(within), low=1.0, high=1.0)
+        margin.append(Sum(values))
+        if len(values) > 1:
+            leaves.append(list(values))
+    return total(margin), leaves
 
 
-def _enough(grid: Grid, scale: float, threshold: float) -> float:
+def _enough(structure: Structure, scale: float, threshold: float) -> float:
     """The margin from which on a row may be desired, with room for rounding; past a tie, where all sums are exact."""
-    structure = grid.structure
     low = structure.cut - structure.slack - TOLERANCE * scale
     if not isinstance(structure.form, Ensemble) or structure.slack > EXACT:
         return low
@@ -224,7 +199,7 @@ def _enough(grid: Grid, scale: float, threshold: float) -> float:
 # -- networks ---------------------------------------------------------------------------------------------------------
 
 
-def _network(grid: Grid, form: Network, program: Program, choices: list[_Class]) -> Sum:
+def _network(grid: Grid, form: Network, program: Program, classes: list[Choice]) -> Sum:
     n = len(grid.structure.columns)
     inputs, low, high = [Sum({}) for _ in range(n)], np.zeros(n), np.zeros(n)
     for p, (part, mine) in enumerate(zip(grid.region.parts, grid.columns, strict=True)):
@@ -233,30 +208,30 @@ def _network(grid: Grid, form: Network, program: Program, choices: list[_Class])
                 raise Undecided("a missing value reaches the network")
             low[c], high[c] = z.min(), z.max()
             if part.span is None:
-                inputs[c] = choices[p].choice.share(z[choices[p].reps])
+                inputs[c] = classes[p].share(z[classes[p].things])
             else:  # anything between the ends
-                inputs[c] = program.variable(low[c], high[c])
-    for W, b in zip(form.weights[:-1], form.biases[:-1], strict=True):
+                inputs[c] = Sum({program.variable(low[c], high[c]): 1.0})
+    for W, b in zip(form.weights, form.biases, strict=True):
         up, down = np.maximum(W, 0.0), np.minimum(W, 0.0)
         least, most = low @ up + high @ down + b, high @ up + low @ down + b
-        outputs = []
-        for k in range(W.shape[1]):
-            before = total([*(s * float(w) for s, w in zip(inputs, W[:, k], strict=True)), Sum({}, float(b[k]))])
-            outputs.append(_relu(program, before, float(least[k]), float(most[k])))
-        inputs, low, high = outputs, np.maximum(least, 0.0), np.maximum(most, 0.0)
-    last = zip(inputs, form.weights[-1][:, 0], strict=True)
-    return total([*(s * float(w) for s, w in last), Sum({}, float(form.biases[-1][0]))])
+        before = [
+            total([*map(Sum.__mul__, inputs, w), Sum({}, k)]) for w, k in zip(W.T.tolist(), b.tolist(), strict=True)
+        ]
+        if W is not form.weights[-1]:
+            inputs = [_relu(program, *given) for given in zip(before, least.tolist(), most.tolist(), strict=True)]
+            low, high = np.maximum(least, 0.0), np.maximum(most, 0.0)
+    return before[0]
 
 
 def _relu(program: Program, before: Sum, least: float, most: float) -> Sum:
     """max(0, before), which lies between least and most."""
     if most <= 0:
         return Sum({})
-    after = program.variable(0.0, most)
+    after = Sum({program.variable(0.0, most): 1.0})
     if least >= 0:
         program.row(after - before, low=0.0, high=0.0)
         return after
-    on = program.variable(whole=True)
+    on = Sum({program.variable(whole=True): 1.0})
     program.row(after - before, low=0.0)
     program.row(after - before - on * least, high=-least)
     program.row(after - on * most, high=0.0)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["of_a_sum", "of_a_tree"]
 
-NEAR = 10_000  # values of a part whose share is worked out exactly
 SETTLED = 100_000  # rows near the cut that the model is asked about
 
 
@@ -74,20 +73,20 @@ def of_a_sum(region: Region, model: Model, until: float) -> NDArray[np.float64] 
     assert isinstance(form, Additive)
     grid = Grid.of(region, structure, region.joined)
     shares, exact = [], Fraction(form.base)
-    for columns in grid.columns:
+    for part, columns in zip(region.joined, grid.columns, strict=True):
         terms = [form.weights[c] * z for c, z in columns.items()]
         share = np.sum(terms, axis=0) if terms else np.zeros(1)
         if not np.isfinite(share).all():
             raise Undecided("a missing value reaches the sum")
-        near = np.flatnonzero(share >= share.max() - 1e-9 * (1.0 + np.sum(np.abs(terms), axis=0).max(initial=0.0)))
-        if len(near) > NEAR:
-            near = near[np.unique(np.column_stack([z[near] for z in columns.values()]), axis=0, return_index=True)[1]]
-        exact += max(
-            sum((Fraction(form.weights[c]) * Fraction(z[i]) for c, z in columns.items()), Fraction(0)) for i in near
-        )
+        near = share >= share.max() - 1e-9 * (1.0 + np.sum(np.abs(terms), axis=0).max(initial=0.0))
+        weights = [Fraction(form.weights[c]) for c in columns]
+        rows = np.unique(np.column_stack([z[near] for z in columns.values()]), axis=0).tolist() if columns else [[]]
+        if part.span is not None:  # each column by itself, at the better end for it
+            rows.append([z[np.argmax(form.weights[c] * z)] for c, z in columns.items()])
+        exact += max(sum((w * Fraction(v) for w, v in zip(weights, row, strict=True)), Fraction(0)) for row in rows)
         shares.append(share)
     low = Fraction(structure.cut) - Fraction(structure.slack)
-    if exact + _beyond_ends(region, grid, shares) <= low:
+    if exact <= low:
         return None
     room = float(exact - low)
     for asked, picks in enumerate(_within(shares, room + 1e-9 * (1.0 + abs(room)))):
@@ -99,19 +98,6 @@ def of_a_sum(region: Region, model: Model, until: float) -> NDArray[np.float64] 
     if any(part.span is not None for part in region.joined):
         raise Undecided("the largest margin over the ranges is too near the cut")
     return None
-
-
-def _beyond_ends(region: Region, grid: Grid, shares: list[NDArray[np.float64]]) -> Fraction:
-    """What a range may add to the better of its ends where its columns pull apart, each largest at one end."""
-    form, more = grid.structure.form, Fraction(0)
-    assert isinstance(form, Additive)
-    for part, columns, share in zip(region.joined, grid.columns, shares, strict=True):
-        if part.span is not None and len(columns) > 1:
-            apart = sum(
-                (max(Fraction(form.weights[c]) * Fraction(v) for v in z) for c, z in columns.items()), Fraction(0)
-            )
-            more += max(Fraction(0), apart - Fraction(float(share.max())))
-    return more
 
 
 def _within(shares: list[NDArray[np.float64]], room: float) -> Iterator[list[int]]:

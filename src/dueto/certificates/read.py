@@ -1,4 +1,7 @@
-"""Certificates as they are read: every part of the kind it should be, or one sentence that says which is not."""
+"""Certificates as they are read: every part of the kind it should be, or one sentence that says which is not.
+
+The space and the rows are made from what is read, written again, and compared: so nothing is half understood.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dueto.certificates.fingerprint import as_hash
-from dueto.certificates.written import FORMAT, VERSION, Certificate, plain_label
+from dueto.certificates.written import FORMAT, VERSION, Certificate, written_row, written_space
 from dueto.errors import InputError, some
+from dueto.frames import LARGEST
 from dueto.plaf import Together, parse
 from dueto.rule import Component
 from dueto.space import FeatureSpace
@@ -27,8 +30,9 @@ __all__ = ["Claimed", "LeastClaim", "read_certificate"]
 
 PARTS = ("model", "space", "data", "constraints", "applicant", "rule", "claims", "witnesses")
 CLAIMS = ("consistent", "least", "irredundant")
-DIGITS = 64  # of a SHA-256
-INFINITE = {"Infinity": np.inf, "-Infinity": -np.inf}
+HASHED = ("tree", "structure", "scores")
+HEAVIEST = 1e9  # a weight
+NAMES = {dict: "an object", list: "a list", str: "a text", float: "a number"}
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,6 @@ class Claimed:
         Encoded rows.
     """
 
-    model: str
     desired: Any
     threshold: float
     fingerprint: dict[str, Any]
@@ -67,15 +70,16 @@ class Claimed:
     data: str | None
     constraints: tuple[Expr, ...]
     x: NDArray[np.float64]
+    text: str
     components: tuple[Component, ...]
-    by: str
     least: LeastClaim | None
     irredundant: bool
     witnesses: NDArray[np.float64]
 
     def labels(self, y: NDArray[np.float64]) -> dict[str, Any]:
         """An encoded row as the user knows it."""
-        return {f.name: plain_label(f.label(v)) for f, v in zip(self.space.features, y, strict=True)}
+        labels: dict[str, Any] = written_row(self.space, y)["labels"]
+        return labels
 
 
 def read_certificate(given: Mapping[str, Any] | str | Path) -> Claimed:
@@ -86,12 +90,12 @@ def read_certificate(given: Mapping[str, Any] | str | Path) -> Claimed:
     InputError
         If it cannot be read, is no certificate, is of another version, or a part of it is not what it should be.
     """
-    if isinstance(given, Certificate):
-        given = given.to_dict()
-    data = given if isinstance(given, Mapping) else _loaded(Path(given))
+    data = _loaded(given)
+    if not isinstance(data, dict):
+        raise InputError(f"{given} is no certificate: it holds a {type(data).__name__}, not an object")
     if data.get("format") != FORMAT:
         raise InputError(f"this is no certificate: its 'format' is {data.get('format')!r}, not {FORMAT!r}")
-    if data.get("version") != VERSION or isinstance(data.get("version"), bool):
+    if data.get("version") != VERSION or isinstance(data["version"], bool):
         raise InputError(
             f"the certificate is of version {data.get('version')!r}, and this dueto reads version {VERSION}; "
             "use the dueto that wrote it"
@@ -101,193 +105,184 @@ def read_certificate(given: Mapping[str, Any] | str | Path) -> Claimed:
     try:
         return _claimed(data)
     except InputError as problem:
-        text = str(problem)
-        raise InputError(
-            text if text.startswith("the certificate") else f"the certificate is damaged: {text}"
-        ) from None
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
+        raise InputError(f"the certificate is damaged: {problem}") from None
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         text = f"{type(problem).__name__}: {' '.join(str(problem).split())[:120]}"
         raise InputError(f"the certificate is damaged ({text}); write it again") from None
 
 
-def _loaded(path: Path) -> Mapping[str, Any]:
+def _loaded(given: Mapping[str, Any] | str | Path) -> Any:
+    """Plain JSON, each key once, each number finite."""
+    what = "the certificate" if isinstance(given, Mapping) else str(given)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(given, Mapping):
+            data = given.to_dict() if isinstance(given, Certificate) else dict(given)
+            text = json.dumps(data, allow_nan=False)
+        else:
+            text = Path(given).read_text(encoding="utf-8")
+        return json.loads(text, object_pairs_hook=_once, parse_float=_finite, parse_constant=_finite)
     except OSError as problem:
-        raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
-    except (ValueError, RecursionError) as problem:  # UnicodeDecodeError is one
-        text = " ".join(str(problem).split())[:120]
-        raise InputError(f"{path} is not the whole of a JSON file: {text}; write the certificate again") from None
-    if not isinstance(data, dict):
-        raise InputError(f"{path} is no certificate: it holds a {type(data).__name__}, not an object")
-    return data
+        raise InputError(f"cannot read {given}: {problem.strerror or problem}") from None
+    except InputError as problem:
+        raise InputError(f"{what} is damaged: {problem}") from None
+    except (TypeError, ValueError, RecursionError) as problem:  # UnicodeDecodeError is one
+        said = " ".join(str(problem).split())[:120]
+        raise InputError(f"{what} is not the whole of a JSON file: {said}; write the certificate again") from None
 
 
-def _claimed(data: Mapping[str, Any]) -> Claimed:
-    space = _space(data["space"])
-    model, rule, claims = (_object(data, part) for part in ("model", "rule", "claims"))
-    threshold = _finite(model["threshold"], "the threshold")
-    if not 0.0 <= threshold < 1.0:
-        raise InputError(f"the threshold {threshold:g} is not in [0, 1)")
-    constraints = tuple(parse(_text(text, "a constraint")) for text in data["constraints"])
-    _bind(constraints, space)
-    components = _components(rule["components"], space)
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise InputError(f"{next(key for key in keys if keys.count(key) > 1)!r} stands there twice")
+    return found
+
+
+def _finite(text: str) -> float:
+    if not np.isfinite(float(text)):
+        raise InputError(f"{text} is no number that it may hold")
+    return float(text)
+
+
+def _claimed(data: dict[str, Any]) -> Claimed:
+    space = _space(_part(data, "space", dict))
+    model, rule, claims = (_part(data, part, dict) for part in ("model", "rule", "claims"))
     if unknown := [claim for claim in claims if claim not in CLAIMS]:
         raise InputError(f"the claim {unknown[0]!r} is not known; known are {some(CLAIMS)}")
-    if "consistent" not in claims:
-        raise InputError("it does not claim that the rule is consistent")
-    rows = [_row(row, space, "a witness") for row in data["witnesses"]]
-    applicant = _row(data["applicant"], space, "the applicant")
-    space.decode(applicant[None])  # a space that makes no table is found out here
+    for claim in {"consistent", *claims}:
+        _part(claims, claim, dict)
+    threshold = _part(model, "threshold", float)
+    if not 0.0 <= threshold < 1.0:
+        raise InputError(f"the threshold {threshold:g} is not in [0, 1)")
+    x = _row(data["applicant"], space, "the applicant")
+    space.decode(x[None])  # a space that makes no table is found out here
+    witnesses = [_row(row, space, f"witness {i}") for i, row in enumerate(_part(data, "witnesses", list))]
     return Claimed(
-        _text(model["name"], "the model's name"),
         model["desired"],
         threshold,
-        _fingerprint(_object(model, "fingerprint")),
+        _fingerprint(_part(model, "fingerprint", dict)),
         space,
-        None if data["data"] is None else _text(data["data"], "the data's hash"),
-        constraints,
-        applicant,
-        components,
-        _text(_object(claims, "consistent")["by"], "the method"),
-        _least(_object(claims, "least"), space) if "least" in claims else None,
+        None if data["data"] is None else _part(data, "data", str),
+        _constraints(_part(data, "constraints", list), space),
+        x,
+        _part(rule, "text", str),
+        _components(_part(rule, "components", list), space),
+        _least(claims["least"], space) if "least" in claims else None,
         "irredundant" in claims,
-        np.array(rows).reshape(-1, len(space)),
+        np.array(witnesses).reshape(-1, len(space)),
     )
 
 
-def _object(data: Mapping[str, Any], part: str) -> Mapping[str, Any]:
-    found = data[part]
-    if not isinstance(found, Mapping):
-        raise InputError(f"its {part!r} must be an object, not {found!r}")
-    return found
+def _part(data: dict[str, Any], key: str, kind: Any) -> Any:
+    """What stands under a key, if it is of the kind that it should be."""
+    found, kinds = data[key], (int, float) if kind is float else kind
+    if isinstance(found, bool) or not isinstance(found, kinds):
+        raise InputError(f"its {key!r} must be {NAMES[kind]}, not {str(found)[:80]!r}")
+    return float(found) if kind is float else found
 
 
-def _text(given: Any, what: str) -> str:
-    if not isinstance(given, str):
-        raise InputError(f"{what} must be a text, not {given!r}")
+def _fingerprint(given: dict[str, Any]) -> dict[str, Any]:
+    if given["of"] not in HASHED:
+        raise InputError(f"the model's fingerprint must be of one of {some(HASHED)}, not of {given['of']!r}")
+    _part(given, "sha256", str)
+    _part(given, "threshold", float)
+    if given["of"] == "scores":
+        given |= {"scores": np.asarray(_part(given, "scores", list), dtype=np.float64).ravel().tolist()}
     return given
 
 
-def _finite(given: Any, what: str) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not np.isfinite(given):
-        raise InputError(f"{what} must be a number, not {given!r}")
-    return float(given)
-
-
-def _fingerprint(given: Mapping[str, Any]) -> dict[str, Any]:
-    kinds = ("tree", "structure", "scores")
-    if given["of"] not in kinds or len(_text(given["sha256"], "a fingerprint")) != DIGITS:
-        raise InputError(f"the model's fingerprint must be a SHA-256 of one of {some(kinds)}")
-    found = {"of": given["of"], "threshold": _finite(given["threshold"], "the threshold"), "sha256": given["sha256"]}
-    if given["of"] == "scores":
-        found["scores"] = [_finite(score, "a score") for score in given["scores"]]
-        if as_hash(found["threshold"], found["scores"]) != given["sha256"]:
-            raise InputError("the hash of the model's scores is not that of those it gives")
-    return found
-
-
-def _bind(constraints: tuple[Expr, ...], space: FeatureSpace) -> None:
+def _constraints(texts: list[Any], space: FeatureSpace) -> tuple[Expr, ...]:
+    constraints = tuple(parse(text) for text in texts)
     for constraint in constraints:
-        if isinstance(constraint, Together):
-            members = {space.index(name) for name in constraint.names}
-            if len(members) > 1 and not any(members <= set(group.members) for group in space.groups):
-                raise InputError(f"its space does not list the tuples of {constraint}")
-        else:
+        if not isinstance(constraint, Together):
             constraint.bind(space)
+            continue
+        members = set(map(space.index, constraint.names))
+        if len(members) > 1 and not any(members <= set(group.members) for group in space.groups):
+            raise InputError(f"its space does not list the tuples of {constraint}")
+    return constraints
 
 
-def _components(given: Any, space: FeatureSpace) -> tuple[Component, ...]:
+def _components(given: list[Any], space: FeatureSpace) -> tuple[Component, ...]:
     found = []
     for one in given:
-        component = Component(_text(one["feature"], "a feature"), one["op"], one["value"])
-        feature = space[component.feature]
+        component = Component(one["feature"], one["op"], one["value"])
+        feature = space[_part(one, "feature", str)]
         feature.code(component.value)
         if component.op != "=" and (not feature.ordered or component.value is None):
             raise InputError(f"{component} has no meaning; use '='")
+        if len(one) > 3:
+            raise InputError(f"{component} says more than a feature, an operator and a value")
         found.append(component)
     return tuple(found)
 
 
-def _least(given: Mapping[str, Any], space: FeatureSpace) -> LeastClaim:
+def _least(given: dict[str, Any], space: FeatureSpace) -> LeastClaim:
     if given["counted"] not in ("components", "conditions"):
         raise InputError(f"'counted' must be 'components' or 'conditions', not {given['counted']!r}")
-    weights = {name: _finite(w, f"the weight of {name!r}") for name, w in _object(given, "weights").items()}
-    for name, weight in weights.items():
+    weights = _part(given, "weights", dict)
+    for name in weights:
         space.index(name)
-        if weight <= 0:
-            raise InputError(f"the weight of {name!r} must be positive, not {weight:g}")
-    length, at_least = (_finite(given[key], f"{key!r}") for key in ("length", "at_least"))
-    return LeastClaim(given["counted"], weights, length, at_least, _components(given["left_out"], space))
+        if not 0 < _part(weights, name, float) <= HEAVIEST:
+            raise InputError(f"the weight of {name!r} must be positive and at most {HEAVIEST:g}, not {weights[name]:g}")
+    length, at_least = (_part(given, key, float) for key in ("length", "at_least"))
+    return LeastClaim(given["counted"], weights, length, at_least, _components(_part(given, "left_out", list), space))
 
 
-def _row(given: Mapping[str, Any], space: FeatureSpace, what: str) -> NDArray[np.float64]:
-    """An encoded row, which its labels must be those of."""
-    encoded, labels = given["encoded"], _object(given, "labels")
-    if len(encoded) != len(space):
-        raise InputError(f"{what} has {len(encoded)} values, and the space {len(space)} features")
-    y = np.array([_value(v, what) for v in encoded])
-    for feature, v in zip(space.features, y, strict=True):
-        if feature.labels and not (np.isnan(v) or v in range(len(feature.labels))):
-            raise InputError(f"{what} has the code {v:g} for {feature.name!r}, which has {len(feature.labels)} labels")
-        told, label = labels[feature.name], plain_label(feature.label(v))
-        if told != label or isinstance(told, bool) != isinstance(label, bool):
-            raise InputError(f"{what} has {told!r} for {feature.name!r} in one place and {label!r} in another")
+def _row(given: dict[str, Any], space: FeatureSpace, what: str) -> NDArray[np.float64]:
+    """An encoded row, from its labels; what is encoded beside them must be the same."""
+    y = np.array([f.code(given["labels"][f.name]) for f in space.features])
+    if written_row(space, y) != given:
+        raise InputError(f"{what} is one row by its labels, {given['labels']}, and another as encoded")
     return y
-
-
-def _value(v: Any, what: str) -> float:
-    if v is None:
-        return np.nan
-    if isinstance(v, str) and v in INFINITE:
-        return INFINITE[v]
-    return _finite(v, f"a value of {what}")
 
 
 # -- the space --------------------------------------------------------------------------------------------------------
 
 
-def _space(given: Any) -> FeatureSpace:
+def _space(given: dict[str, Any]) -> FeatureSpace:
     """The space, every count 1."""
     if given["flavour"] not in ("pandas", "polars", "numpy"):
         raise InputError(f"its table is of the kind {given['flavour']!r}, which is not known")
-    saved = dict(given)
-    saved["features"] = [
-        f | {"domain": f["domain"] | {"counts": [1.0] * len(f["domain"]["values"])}} for f in given["features"]
-    ]
-    saved["groups"] = [
-        {
-            "members": g["members"],
-            "tuples": np.array([[_value(v, "a tuple") for v in row] for row in g["tuples"]]).reshape(
-                -1, len(g["members"])
-            ),
-            "counts": [1.0] * len(g["tuples"]),
-        }
-        for g in given["groups"]
-    ]
-    space = FeatureSpace.from_dict(saved)
+    features = [f | {"domain": f["domain"] | {"counts": [1.0] * len(f["domain"]["values"])}} for f in given["features"]]
+    groups = [g | {"counts": [1.0] * len(g["tuples"])} for g in given["groups"]]
+    space = FeatureSpace.from_dict(given | {"features": features, "groups": groups})
+    for feature in space.features:
+        for wrong, how in _faults(feature, space):
+            if wrong:
+                raise InputError(f"feature {feature.name!r} {how}")
     if len(set(space.names)) < len(space):
         raise InputError("two features of its space have one name")
-    for feature in space.features:
-        _check_feature(feature)
-    for group in space.groups:
-        places = list(group.members)
-        if not (len(group.tuples) and places == sorted(set(places)) and places[0] >= 0 and places[-1] < len(space)):
-            raise InputError(f"a group of its space has the members {places} and {len(group.tuples)} tuples")
+    owned = [column for feature in space.features for column in feature.columns]
+    if len(owned) != len(space.columns) or set(owned) != set(space.columns):
+        raise InputError("its table has columns of no feature, or of two")
+    members = [j for group in given["groups"] for j in group["members"]]
+    if len(set(members)) < len(members) or not all(type(j) is int and 0 <= j < len(space) for j in members):
+        raise InputError(f"the members of its groups, {members}, are not positions of features, each in one group")
+    if any(not len(g.counts) or g.tuples.shape != (len(g.counts), len(g.members)) for g in space.groups):
+        raise InputError("a group has no tuples, or they are not as long as its members are many")
+    if written_space(space) != given:
+        raise InputError("its space is not as dueto writes it")
     return space
 
 
-def _check_feature(feature: Feature) -> None:
-    if feature.kind not in ("integer", "float", "ordinal", "category"):
-        raise InputError(f"feature {feature.name!r} is of the kind {feature.kind!r}, which is not known")
-    domain = feature.domain
-    if domain.values.ndim != 1 or not np.isfinite(domain.values).all() or (np.diff(domain.values) <= 0).any():
-        raise InputError(f"the values of {feature.name!r} must be numbers that rise")
-    if not domain.size >= 1:
-        raise InputError(f"feature {feature.name!r} can have no value at all")
-    if feature.labelled and not np.isin(domain.values, np.arange(len(feature.labels))).all():
-        raise InputError(f"a value of {feature.name!r} has no label")
-    if domain.interval is not None and not (
-        np.isfinite(domain.interval).all() and domain.interval[0] <= domain.interval[1]
-    ):
-        raise InputError(f"the range of {feature.name!r} must run from a number to one that is not less")
+def _faults(feature: Feature, space: FeatureSpace) -> list[tuple[bool, str]]:
+    """What may be wrong with a feature, and whether it is."""
+    domain, labels, columns, tuples = feature.domain, feature.labels, feature.columns, feature.tuples
+    ends = domain.interval or (0.0, 0.0)
+    numbers = np.append(domain.values, ends)
+    named = f"{'x' * (space.flavour == 'numpy')}{columns[0]}"
+    shape = (len(labels), len(columns)) if feature.kind == "category" else None
+    return [
+        (feature.kind not in ("integer", "float", "ordinal", "category"), "is of a kind that is not known"),
+        (tuples is None and (len(columns) != 1 or feature.name != named), f"is not called by its column, {named!r}"),
+        (tuples is not None and tuples.shape != shape, "has tuples that are not those of its labels"),
+        (bool(labels) and not feature.labelled, "holds numbers, and has labels"),
+        (len({(isinstance(v, bool), v) for v in labels} - {(False, None)}) < len(labels), "has a label twice, or none"),
+        (domain.values.ndim != 1 or bool((np.diff(domain.values) <= 0).any()), "has values that do not rise"),
+        (not (np.abs(numbers) <= LARGEST).all(), f"has a value that is no number within {LARGEST:g}"),
+        (not ends[0] <= ends[1], "has a range that does not run upwards"),
+        (not domain.size >= 1, "can have no value at all"),
+        (feature.labelled and domain.interval is not None, "has labels, and a range"),
+        (feature.labelled and not np.isin(domain.values, range(len(labels))).all(), "has a value without a label"),
+    ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.domain import distinct_rows
+from dueto.domain import distinct_rows, same
 from dueto.plaf import And, Compare, Fixed, Ref, Together, fixed, walk
 
 if TYPE_CHECKING:
@@ -53,6 +53,12 @@ class Part:
             return len(self.values)
         return len(self.values) + (self.span[1] - self.span[0] + 1 if self.integer else np.inf)
 
+    def listed(self) -> NDArray[np.float64]:
+        """(size, len(members)) all joint values."""
+        if self.span is None:
+            return self.values
+        return np.vstack([self.values, np.arange(self.span[0], self.span[1] + 1)[:, None]])
+
     def drawn(self, rng: np.random.Generator, N: int) -> NDArray[np.float64]:
         """(N, len(members)) values by chance; the ends of a range, and what is not in it, more often."""
         some = self.values
@@ -78,11 +84,11 @@ class Region:
     components : sequence of Component
         The rule; without any, all feasible instances.
 
-    Attributes
-    ----------
-    loose : bool
-        Whether `parts` and `crossing` may let through what a constraint forbids: then a proof about them holds, and
-        what is found among them must pass `contains`.
+    Notes
+    -----
+    `parts`, `joined` and `crossing` leave out what they cannot list: constraints on a range and another feature, and on
+    too many joint values. So they may let through too many: a proof about them holds, and what is found among them must
+    pass `contains`.
     """
 
     def __init__(
@@ -95,13 +101,12 @@ class Region:
         self.space, self.x, self.components = space, x, components
         single = [part for constraint in constraints for part in _conjuncts(constraint)]
         self.constraints = [part.bind(space) for part in single if not isinstance(part, Together)]
-        self.loose = False
         self.parts = self._parts()
 
     def contains(self, Y: NDArray[np.float64]) -> NDArray[np.bool_]:
         """(N,) whether each encoded row is in the space, meets the constraints and satisfies the rule."""
         ok = meets(self.space, self.components, Y)
-        own = (self.x == Y) | (np.isnan(self.x) & np.isnan(Y))
+        own = same(Y, self.x)
         for j, feature in enumerate(self.space.features):
             ok &= own[:, j] | feature.domain.contains(Y[:, j])
         for group in self.space.groups:
@@ -111,43 +116,41 @@ class Region:
         return ok
 
     @cached_property
-    def empty(self) -> bool:
-        """Whether nothing is feasible, as far as single parts tell."""
-        stuck = any(not c.features and not c(lambda j: self.x[j], self.x).all() for c in self.constraints)
-        return stuck or any(not len(part.values) and part.span is None for part in self.parts)
-
-    @property
     def size(self) -> float:
-        """How many instances are left, but for constraints between parts that could not be joined."""
-        return 0.0 if self.empty else math.prod(part.size for part in self.joined)
+        """How many instances there are, or more."""
+        x_breaks = any(not c.features and not c(lambda j: self.x[j], self.x).all() for c in self.constraints)
+        sizes = [part.size for part in self.joined]
+        return 0.0 if x_breaks or 0 in sizes else math.prod(sizes)
 
-    def crossing(self, parts: Sequence[Part]) -> list[Bound]:
+    @cached_property
+    def crossing(self) -> list[Bound]:
         """The constraints on features of more than one part, none of them a range."""
-        owner = {j: i for i, part in enumerate(parts) for j in part.members}
-        ranged = {part.members[0] for part in parts if part.span is not None}
-        found = [c for c in self.constraints if len({owner[j] for j in c.features}) > 1]
-        if any(c.features & ranged for c in found):
-            self.loose = True
-        return [c for c in found if not c.features & ranged]
+        owner = {j: i for i, part in enumerate(self.parts) for j in part.members}
+        ranged = {part.members[0] for part in self.parts if part.span is not None}
+        return [c for c in self.constraints if len({owner[j] for j in c.features}) > 1 and not c.features & ranged]
 
     @cached_property
     def joined(self) -> list[Part]:
         """Parts again, those that constraints tie joined into one as long as its joint values can be listed."""
         parts = list(self.parts)
-        for constraint in self.crossing(parts):
+        for constraint in self.crossing:
             tied = [p for p in parts if constraint.features & set(p.members)]
-            if math.prod(len(p.values) for p in tied) > JOINT:
-                self.loose = True
-                continue
-            product = _product(tied)
-            place = {j: i for i, j in enumerate(product.members)}
-            ok = constraint(lambda j: product.values[:, place[j]], self.x)  # noqa: B023
-            parts = [p for p in parts if p not in tied] + [replace(product, values=product.values[ok])]
+            if math.prod(len(p.values) for p in tied) <= JOINT:
+                both = _product(tied)
+                columns = dict(zip(both.members, both.values.T, strict=True))
+                ok = constraint(columns.__getitem__, self.x)
+                parts = [p for p in parts if p not in tied] + [replace(both, values=both.values[ok])]
         return parts
+
+    def with_values(self, part: Part, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(k, n) the applicant with some joint values of a part."""
+        Y = np.tile(self.x, (len(values), 1))
+        Y[:, part.members] = values
+        return Y
 
     def instances(self) -> Iterator[NDArray[np.float64]]:
         """All instances, in chunks of encoded rows; only where `size` is finite."""
-        choices = [_listed(part) for part in self.joined]
+        choices = [part.listed() for part in self.joined]
         total = math.prod(len(c) for c in choices)
         for start in range(0, total, CHUNK):
             code = np.arange(start, min(start + CHUNK, total))
@@ -169,9 +172,8 @@ class Region:
     def _parts(self) -> list[Part]:
         tied = {j for group in self.space.groups for j in group.members}
         single = [self._single(j) for j in range(len(self.space)) if j not in tied]
-        return single + [
-            self._allowed(g.members, np.vstack([g.tuples, self.x[None, g.members]])) for g in self.space.groups
-        ]
+        groups = self.space.groups
+        return single + [self._allowed(g.members, np.vstack([g.tuples, self.x[None, g.members]])) for g in groups]
 
     def _single(self, j: int) -> Part:
         domain = self.space.features[j].domain
@@ -187,12 +189,9 @@ class Region:
                 high = min(high, v) if component.op != ">=" else high
                 if np.isnan(v):
                     low, high = np.inf, -np.inf
-        for constraint in alone:
-            for half in _halves(constraint.expr):
-                if _one_sided(half):
-                    low, high = _clipped(half.bind(self.space), self.x, low, high)
-                else:
-                    self.loose = True
+        for half in (half for constraint in alone for half in _halves(constraint.expr)):
+            if _one_sided(half):
+                low, high = _clipped(half.bind(self.space), self.x, low, high)
         if domain.integer and low <= high:
             low, high = np.ceil(low), np.floor(high)
         inside = (values >= domain.interval[0]) & (values <= domain.interval[1])
@@ -202,19 +201,17 @@ class Region:
 
     def _allowed(self, members: tuple[int, ...], values: NDArray[np.float64]) -> Part:
         """Those of some joint values that are in the domains and that rule and constraints on them alone allow."""
-        members = tuple(members)
-        Y = np.tile(self.x, (len(values), 1))
-        Y[:, members] = values
+        part = Part(tuple(members), values)
+        Y = self.with_values(part, values)
         ok = meets(self.space, [c for c in self.components if self.space.index(c.feature) in members], Y)
         for j in members:
-            own = (Y[:, j] == self.x[j]) | (np.isnan(Y[:, j]) & np.isnan(self.x[j]))
-            ok &= own | self.space.features[j].domain.contains(Y[:, j])
+            ok &= same(Y[:, j], self.x[j]) | self.space.features[j].domain.contains(Y[:, j])
         for constraint in self.constraints:
             if constraint.features and constraint.features <= set(members):
                 ok &= constraint(lambda j: Y[:, j], self.x)
         kept = values[ok] + 0.0
         kept = kept[distinct_rows(kept)[0]]
-        return Part(members, kept[np.lexsort(kept.T[::-1])])
+        return replace(part, values=kept[np.lexsort(kept.T[::-1])])
 
 
 def meets(space: FeatureSpace, components: Iterable[Component], Y: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -228,12 +225,6 @@ def meets(space: FeatureSpace, components: Iterable[Component], Y: NDArray[np.fl
         else:
             ok &= y <= v if component.op == "<=" else y >= v if component.op == ">=" else y == v
     return ok
-
-
-def _listed(part: Part) -> NDArray[np.float64]:
-    if part.span is None:
-        return part.values
-    return np.vstack([part.values, np.arange(part.span[0], part.span[1] + 1)[:, None]])
 
 
 def _product(parts: Sequence[Part]) -> Part:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dueto.certificates.grid import Undecided
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -20,18 +22,23 @@ STARTS, SWEEPS = 32, 4  # the best of them climb, so many times over the feature
 TRIED = 64  # values of a feature tried in one step
 
 
-def every(region: Region, model: Model, until: float) -> tuple[bool, NDArray[np.float64] | None, int]:
-    """Score all instances: whether time sufficed, an exception if there is one, and how many were scored."""
+def every(region: Region, model: Model, until: float) -> tuple[NDArray[np.float64] | None, str]:
+    """Score all instances: an exception, or None and how it is known that there is none.
+
+    Raises
+    ------
+    Undecided
+        If time is up.
+    """
     scored = 0
     for Y in region.instances():
         if time.perf_counter() > until:
-            return False, None, scored
-        if len(Y):
-            good = model.score(Y) > model.threshold
-            scored += len(Y)
-            if good.any():
-                return True, Y[np.argmax(good)], scored
-    return True, None, scored
+            raise Undecided(f"time was up before all {region.size:,.0f} instances were scored")
+        good = model.score(Y) > model.threshold
+        scored += len(Y)
+        if good.any():
+            return Y[np.argmax(good)], ""
+    return None, f"The model refuses each of the {scored:,} of them"
 
 
 def searched(
@@ -42,8 +49,6 @@ def searched(
     `starts` are rows to climb from as well; what in them is not in the region is moved into it.
     """
     best, scores, scored = np.empty((0, len(region.x))), np.empty(0), 0
-    if not region.size:
-        return None, 0
     for first in range(DRAWS // BATCH + 1):
         Y = region.drawn(rng, BATCH) if first else _moved(region, starts)
         if len(Y):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dueto.certificates.checks import Check, Verification
 from dueto.certificates.consistent import consistent
-from dueto.certificates.fingerprint import as_hash, known_again
+from dueto.certificates.fingerprint import as_hash, fingerprint, known_again
 from dueto.certificates.least import irredundant, least
 from dueto.certificates.read import read_certificate
 from dueto.certificates.region import Region, meets
-from dueto.certificates.written import plain_label
+from dueto.certificates.written import as_json, written_space
 from dueto.errors import InputError
 from dueto.models import Model, as_model
 from dueto.rule import Rule
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dueto.certificates.read import Claimed
-    from dueto.space import FeatureSpace
 
 __all__ = ["verify"]
 
@@ -40,7 +41,7 @@ def verify(
     Parameters
     ----------
     certificate : mapping or path
-        `rule.certificate`, what `certify` gave, or the JSON file that holds it.
+        `rule.certificate`, or the JSON file that holds it.
     model : classifier, pipeline, callable or Model
         As `as_model` takes it; the feature space is the certificate's.
     seconds : float
@@ -62,52 +63,45 @@ def verify(
     start = time.perf_counter()
     until = start + seconds
     told = read_certificate(certificate)
-    wrapped = _model(model, told)
-    checks = [_same_model(told, wrapped), *([] if data is None else [_same_data(told, data)])]
-    checks.append(_applicant(told, wrapped))
+    model, rule = _model(model, told), str(Rule(told.components))
     everybody = Region(told.space, told.x, told.constraints)
-    checks.append(_witnesses(told, wrapped, everybody))
+    checks = [_same_model(told, model)]
+    if data is not None:
+        checks.append(_same_data(told, data))
+    checks += [_applicant(told, model), _witnesses(told, model, everybody)]
     if told.least is not None:
         now = time.perf_counter()
         checks.append(least(told, told.least, everybody, now + LEAST * (until - now)))
+    if told.text:
+        said = f"It says {told.text!r}, and they say {rule!r}." if told.text != rule else "It is."
+        checks.append(Check("The text of the rule is that of its components", told.text == rule, said))
     if told.irredundant:
         checks.append(irredundant(told))
-    checks.append(consistent(told, wrapped, until))
-    return Verification(str(Rule(told.components)), tuple(checks), time.perf_counter() - start)
+    checks.append(consistent(told, model, until))
+    return Verification(rule, tuple(checks), time.perf_counter() - start)
 
 
 def _model(model: Any, told: Claimed) -> Model:
     if not isinstance(model, Model):
         return as_model(model, told.space, desired=told.desired, threshold=told.threshold)
-    if _shape(model.space) != _shape(told.space):
+    if written_space(model.space)["features"] != written_space(told.space)["features"]:
         raise InputError(f"the model {model.name!r} was made for another feature space than the certificate's")
     return model
 
 
-def _shape(space: FeatureSpace) -> list[Any]:
-    """What encoded rows mean, and which can be, groups aside."""
-    domains = [(f.domain.values.tolist(), f.domain.missing > 0, f.domain.integer) for f in space.features]
-    features = [
-        (f.name, f.kind, [str(c) for c in f.columns], [plain_label(v) for v in f.labels], f.domain.interval)
-        for f in space.features
-    ]
-    return [features, domains]
-
-
 def _same_model(told: Claimed, model: Model) -> Check:
-    claim = f"The model is the one of the certificate, {told.model!r}, with the threshold {told.threshold:g}"
-    mine, its = told.fingerprint["of"], f"its name is {model.name!r} and its threshold {model.threshold:g}"
-    if told.threshold != told.fingerprint["threshold"] or model.threshold != told.threshold:
-        return Check(
-            claim, False, f"The certificate was made with the threshold {told.fingerprint['threshold']:g}; {its}."
-        )
-    if told.fingerprint["of"] != mine:
-        return Check(
-            claim, None, f"It was certified by its {told.fingerprint['of']}, and this one shows only its {mine}."
-        )
-    if not known_again(told.fingerprint, model):
-        return Check(claim, False, f"The model's {mine} are others than those that were certified; {its}.")
+    claim = f"The model is the one of the certificate, {model.name!r}, with the threshold {told.threshold:g}"
+    mine, made = fingerprint(model)["of"], told.fingerprint
+    if not told.threshold == made["threshold"] == model.threshold:
+        why = f"was made with the threshold {made['threshold']:g}; that of the model is {model.threshold:g}"
+        return Check(claim, False, f"The certificate {why}.")
+    if (desired := as_json(model.desired)) != told.desired or type(desired) is not type(told.desired):
+        return Check(claim, False, f"The certificate's outcome is {told.desired!r}, and the model's is {desired!r}.")
+    if made["of"] != mine:
+        return Check(claim, None, f"It was certified by its {made['of']}, and this one shows only its {mine}.")
     what = {"tree": "its tree", "structure": "its structure", "scores": "its scores on some instances"}[mine]
+    if not known_again(made, model):
+        return Check(claim, False, f"The numbers of {what} are others than those that were certified.")
     return Check(claim, True, f"The fingerprint of {what} is the same.")
 
 
@@ -122,12 +116,8 @@ def _same_data(told: Claimed, data: Any) -> Check:
     if as_hash(X) != told.data:
         return Check(claim, False, "Its rows are others.")
     outside = int((~told.space.contains(X)).sum())
-    return Check(
-        claim,
-        True,
-        f"Its rows are the same; {outside or 'none'} of them {'is' if outside == 1 else 'are'} "
-        "outside the space that the certificate declares.",
-    )
+    count = f"{outside or 'none'} of them {'is' if outside == 1 else 'are'}"
+    return Check(claim, True, f"Its rows are the same; {count} outside the space that the certificate declares.")
 
 
 def _applicant(told: Claimed, model: Model) -> Check:
@@ -146,11 +136,14 @@ def _witnesses(told: Claimed, model: Model, everybody: Region) -> Check:
     claim = f"{count:,} counterfactual{' shows' if count == 1 else 's show'} why the rule needs what it says"
     if not count:
         return Check("No counterfactual is shown", True, "None is needed for the other claims that are made.")
-    inside, scores = everybody.contains(told.witnesses), model.score(told.witnesses)
-    for i in range(count):
-        row = told.labels(told.witnesses[i])
-        if not inside[i]:
-            return Check(claim, False, f"Witness {i} is not in the space, or breaks a constraint.", row)
-        if not scores[i] > model.threshold:
-            return Check(claim, False, f"Witness {i} is refused: the model's score is {scores[i]:g}.", row)
+    inside = everybody.contains(told.witnesses)
+    if not inside.all():
+        i = int(np.argmin(inside))
+        labels = told.labels(told.witnesses[i])
+        return Check(claim, False, f"Witness {i} is not in the space, or breaks a constraint.", labels)
+    scores = model.score(told.witnesses)
+    if not (scores > model.threshold).all():
+        i = int(np.argmin(scores))
+        labels = told.labels(told.witnesses[i])
+        return Check(claim, False, f"Witness {i} is refused: the model's score is {scores[i]:g}.", labels)
     return Check(claim, True, "Each is in the space, meets the constraints, and the model accepts it.")
