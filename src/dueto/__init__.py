@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dueto._version import __version__
 
 if TYPE_CHECKING:
+    from dueto.audit import Audit, Judgement, audit
     from dueto.certificates import Verification, verify
     from dueto.counterfactuals import Answer, BranchAndBound, Exhaustive, GeCo, LeafBoxes, LinearBounds, Status
     from dueto.dependence import HSIC, LSMI, SMI, DistanceCorrelation
@@ -36,6 +37,7 @@ __all__ = [
     "LSMI",
     "SMI",
     "Answer",
+    "Audit",
     "BranchAndBound",
     "Change",
     "Changes",
@@ -55,6 +57,7 @@ __all__ = [
     "GeCo",
     "GreedyRuleCF",
     "InputError",
+    "Judgement",
     "LeafBoxes",
     "LinearBounds",
     "MinimumRule",
@@ -71,6 +74,7 @@ __all__ = [
     "Verification",
     "__version__",
     "as_model",
+    "audit",
     "cf",
     "direction",
     "directions",
@@ -88,6 +92,7 @@ __all__ = [
 
 # Where each name lives: a module is imported when it, or one of its names, is first asked for.
 _ROOMS = {
+    "audit": "Audit Judgement audit",
     "certificates": "Verification verify",
     "counterfactuals": "Answer BranchAndBound Exhaustive GeCo LeafBoxes LinearBounds Status",
     "datasets": "",

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from dueto._version import __version__
-from dueto.cli import check, console, counterfactuals, demo, direction, directions, explain, space, verify
+from dueto.cli import audit, check, console, counterfactuals, demo, direction, directions, explain, space, verify
 
 __all__ = ["main"]
 
@@ -85,6 +85,7 @@ def main(ctx: click.Context, /, *, debug: bool) -> None:  # noqa: ARG001
       dueto check loan.plaf data.csv                 are the constraints what you mean?
       dueto explain model.skops data.csv --row 17 --plaf loan.plaf
       dueto verify rule.json model.skops             is what was proved of a rule true?
+      dueto audit model.skops data.csv --rules rules.txt
       dueto direction stations.csv altitude temperature
       dueto directions stations.csv
 
@@ -104,6 +105,7 @@ for _verb in (
     explain.explain,
     counterfactuals.counterfactuals,
     verify.verify,
+    audit.audit,
     space.space,
     check.check,
     direction.direction,

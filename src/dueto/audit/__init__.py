@@ -1,0 +1,6 @@
+"""Audit: what anybody's rules are worth, judged against the model itself."""
+
+from dueto.audit.base import audit, audited
+from dueto.audit.found import Audit, Category, Judgement
+
+__all__ = ["Audit", "Category", "Judgement", "audit", "audited"]
