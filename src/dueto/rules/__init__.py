@@ -6,10 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dueto.errors import InputError, some
+from dueto.rules.anchor import Anchor
 from dueto.rules.auto import AutoRule
 from dueto.rules.base import Finder, Oracle
+from dueto.rules.genetic import GeneticRule, GeneticRuleCF
 from dueto.rules.greedy import GreedyRuleCF
 from dueto.rules.minimum import MinimumRule
+from dueto.rules.set_cover import MinSetCover
 from dueto.rules.short import ShortRule
 from dueto.rules.widen import widened
 
@@ -18,9 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FINDERS",
+    "Anchor",
     "AutoRule",
     "Finder",
+    "GeneticRule",
+    "GeneticRuleCF",
     "GreedyRuleCF",
+    "MinSetCover",
     "MinimumRule",
     "Oracle",
     "ShortRule",
@@ -31,6 +38,10 @@ __all__ = [
 FINDERS: dict[str, Callable[[], Finder]] = {
     "auto": AutoRule,
     "greedy": GreedyRuleCF,
+    "genetic": GeneticRule,
+    "genetic-cf": GeneticRuleCF,
+    "anchor": Anchor,
+    "set-cover": MinSetCover,
     "minimum": MinimumRule,
     "irredundant": partial(MinimumRule, least=False, name="irredundant"),
 }

@@ -178,6 +178,10 @@ class Oracle:
                 f"row {row}; wrap its predict function, so that it is taken as a black box"
             )
 
+    def learn(self, X: NDArray[np.float64]) -> None:
+        """Remember accepted rows that came up elsewhere."""
+        self._learn(X)
+
     def _learn(self, X: NDArray[np.float64]) -> list[int]:
         found = to_sets(self.components.duals(X))
         self.exceptions.update(zip(found, X, strict=True))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+import math
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dueto.errors import InputError
-from dueto.rule import bits
+from dueto.rule import Run, bits
 from dueto.rules.cover import minimal_covers
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ class GreedyRuleCF:
         After so many rules, only the last is grown, by its smallest extension: no rule is far from there.
     reduce : bool
         Whether to drop, at the end, each component without which the rule still has no counterfactual.
+    seconds : float
+        The longest it may look. Then it gives the smallest rule that shuts out the counterfactuals found so far, and
+        `Run.finished` is false.
 
     Notes
     -----
@@ -47,23 +52,27 @@ class GreedyRuleCF:
     covers: int = 20
     most: int = 100
     reduce: bool = True
+    seconds: float = 300.0
     name: str = "greedy"
 
     def __post_init__(self) -> None:
         for option in ("covers", "most"):
             if getattr(self, option) < 1:
                 raise InputError(f"GreedyRuleCF's {option} must be at least 1, got {getattr(self, option)}")
+        if not self.seconds >= 0:
+            raise InputError(f"seconds must not be negative, got {self.seconds!r}")
 
     def find(self, oracle: Oracle) -> Rule:
         """The first rule that no known counterfactual satisfies, with its verdict."""
         population, made, looked = [(0, 0)], {0}, 0
-        while True:
+        until = time.perf_counter() + self.seconds
+        while time.perf_counter() < until:
             _, rule = heapq.heappop(population)
             looked += 1
             if not oracle.missed(rule):
-                rule = self.reduced(oracle, rule) if self.reduce else rule
+                rule = self.reduced(oracle, rule, until) if self.reduce else rule
             if not (missed := oracle.missed(rule)):  # looking for shorter rules may have found what refutes this one
-                return oracle.components.rule(rule, oracle.verdict(rule))
+                return self._told(oracle, rule, looked, finished=time.perf_counter() < until)
             if looked < self.most:
                 larger = {rule | cover for cover in minimal_covers(missed, self.covers)} - made
                 made |= larger
@@ -71,13 +80,22 @@ class GreedyRuleCF:
                 population, larger = [], {rule | minimal_covers(missed, 1)[0]}
             for extension in larger:
                 heapq.heappush(population, (extension.bit_count(), extension))
+        rule = next(iter(minimal_covers(oracle.duals, 1)), 0)
+        return self._told(oracle, rule, looked, finished=False)
 
-    def reduced(self, oracle: Oracle, rule: int) -> int:
+    def _told(self, oracle: Oracle, rule: int, looked: int, *, finished: bool) -> Rule:
+        verdict = oracle.verdict(rule)
+        figures = {"rules": looked, "counterfactual calls": oracle.calls}
+        return replace(oracle.components.rule(rule, verdict), run=Run(finished, figures))
+
+    def reduced(self, oracle: Oracle, rule: int, until: float = math.inf) -> int:
         """Without the components that can go one at a time; a proved rule is not given up for one that is not.
 
         What a rule cannot lose, none of its parts can, so once through is enough; known counterfactuals settle most.
         """
         for bit in reversed(list(bits(rule))):
+            if time.perf_counter() > until:
+                break
             fewer = rule & ~(1 << bit)
             if not oracle.missed(fewer) and (oracle.proved(fewer) or not oracle.proved(rule)):
                 rule = fewer

@@ -1,0 +1,284 @@
+"""GeneticRule and GeneticRuleCF: rules that grow by mutation and crossover, the fittest of which survive."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dueto.errors import InputError
+from dueto.options import whole
+from dueto.rule import Run, bits
+from dueto.rules.cover import minimal_covers
+from dueto.rules.population import Late, Population, Trial, crossed, mutated, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from dueto.rule import Rule
+    from dueto.rules.base import Oracle
+
+__all__ = ["GeneticRule", "GeneticRuleCF"]
+
+PATIENCE = 20  # generations in which the first k become no fitter, after which no better ones are expected
+EVERY = 3  # generations between two in which all rules are grown by counterfactuals
+
+
+@dataclass(frozen=True)
+class GeneticRule:
+    """A genetic search that asks no counterfactual method: rules are tried on the data and on random applicants.
+
+    Use it where counterfactuals are dear. Only `s` applicants are looked at, so that the rule may well be false; its
+    verdict is asked of the counterfactual method at the end.
+
+    Parameters
+    ----------
+    q : int
+        Rules kept in each generation.
+    k : int
+        Rules that must stand before the search is over: the first is the rule, the rest are `Run.others`.
+    s : int
+        Applicants drawn under each rule that the data does not refute.
+    m, c : int
+        Children of each rule by mutation, and of each pair of rules by crossover.
+    look : int
+        Of the s applicants, how many come first. Only where none of them is good are the others drawn: a rule that is
+        false is then known by the share of good ones among the first. The paper draws all s: look = s.
+    generations : int
+        The most.
+    seconds : float
+        The longest; then it gives the best rule so far, and `Run.finished` is false.
+
+    Notes
+    -----
+    POP = the rules of no and of one component. Repeat: CAND = mutations and crossovers of POP, POP = the q fittest of
+    POP and CAND; until the first k of POP have passed all trials (`fitness` at least .75) and none of them is new. A
+    rule of no component, which is right where everybody is refused, is not in the paper's first POP. A rule that a
+    known counterfactual satisfies counts as one with a good applicant among those drawn.
+
+    References
+    ----------
+    .. [1] Geng, Schleich and Suciu, "Computing Rule-Based Explanations by Leveraging Counterfactuals", PVLDB 16(3),
+       2022, Algorithms 1 to 3.
+    """
+
+    q: int = 50
+    k: int = 5
+    s: int = 1000
+    m: int = 3
+    c: int = 2
+    look: int = 100
+    generations: int = 1000
+    seconds: float = 60.0
+    name: str = "genetic"
+
+    def __post_init__(self) -> None:
+        for option in ("q", "k", "s", "m", "c", "look", "generations"):
+            whole(option, getattr(self, option))
+        if self.k > self.q:
+            raise InputError(f"k, the rules that must stand, is at most q, the rules kept; got k={self.k}, q={self.q}")
+        if not self.seconds >= 0:
+            raise InputError(f"seconds must not be negative, got {self.seconds!r}")
+
+    def find(self, oracle: Oracle) -> Rule:
+        """The fittest rule, with its verdict and how the search went."""
+        return _Search(self, oracle).run()
+
+    def grown(self, oracle: Oracle, rules: Iterable[int]) -> set[int]:  # noqa: ARG002
+        """Further candidates made of some rules: none."""
+        return set()
+
+    def settled(self, oracle: Oracle, rules: Iterable[int]) -> bool:  # noqa: ARG002
+        """Whether rules that passed all trials stand."""
+        return True
+
+    def told(self, oracle: Oracle, rule: int) -> int:  # noqa: ARG002
+        """What is given of the best rule: the rule."""
+        return rule
+
+
+@dataclass(frozen=True)
+class GeneticRuleCF(GeneticRule):
+    """GeneticRule that grows its rules by the counterfactuals that escape them, too.
+
+    Use it with any counterfactual method; its rules are exactly as sure as the method's "none".
+
+    Parameters
+    ----------
+    counterfactuals, covers : int
+        The most duals of counterfactuals that one rule is made to meet at a time, and the most extensions made of it.
+    reduce : bool
+        Whether to drop, at the end, each component without which the rule still has no counterfactual.
+
+    Notes
+    -----
+    For the other parameters see `GeneticRule`. CFRules(R) is R joined with each minimal cover of the duals of the
+    counterfactuals under R. The first POP holds CFRules of the rules of one component, and CAND those of POP in every
+    third generation and whenever no good row of the data satisfies one of the first k. They must have no
+    counterfactual either before the search is over.
+    """
+
+    counterfactuals: int = 10
+    covers: int = 20
+    reduce: bool = True
+    name: str = "genetic-cf"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole("counterfactuals", self.counterfactuals)
+        whole("covers", self.covers)
+
+    def grown(self, oracle: Oracle, rules: Iterable[int]) -> set[int]:
+        """CFRules of some rules."""
+        found = set()
+        for rule in rules:
+            missed = sorted(oracle.missed(rule), key=int.bit_count)[: self.counterfactuals]
+            found |= {rule | cover for cover in minimal_covers(missed, self.covers)} if missed else set()
+        return found
+
+    def settled(self, oracle: Oracle, rules: Iterable[int]) -> bool:
+        """Whether none of some rules has a counterfactual."""
+        return not any(oracle.missed(rule) for rule in rules)
+
+    def told(self, oracle: Oracle, rule: int) -> int:
+        """The best rule without the components that can go one at a time."""
+        for bit in reversed(list(bits(rule)) if self.reduce else []):
+            fewer = rule & ~(1 << bit)
+            if not oracle.missed(fewer) and (oracle.proved(fewer) or not oracle.proved(rule)):
+                rule = fewer
+        return rule
+
+
+class _Search:
+    """One run: the population, and the time that each part of the work takes."""
+
+    def __init__(self, options: GeneticRule, oracle: Oracle) -> None:
+        self.options, self.oracle, self.n_bits = options, oracle, 2 * len(oracle.query.x)
+        self.before, self.until = oracle.query.model.rows_scored, time.perf_counter() + options.seconds
+        self.spent = dict.fromkeys(("evaluate", "counterfactuals", "vary"), 0.0)
+        self.history: list[dict[str, Any]] = []
+        with self.timed("evaluate"):
+            self.trial = Trial(oracle, options.s, options.look, self.until)
+            self.population = Population(self.trial, options.q)
+        self.usable = oracle.components.all & ~oracle.must
+
+    def run(self) -> Rule:
+        """The best rule when the first k stand, when no more rules can be made, or when time is up."""
+        try:
+            best = self.evolved()
+        except Late:
+            best = None
+        finished = best is not None
+        if best is None:
+            best = [*self.population.rules(1), self.usable][0]
+        with self.timed("counterfactuals"):
+            verdict = self.oracle.verdict(best)
+        others = [rule for rule in self.population.rules(self.options.k) if rule != best][: self.options.k - 1]
+        rows = self.oracle.query.model.rows_scored - self.before
+        figures: dict[str, float] = {"generations": len(self.history) - 1, "rules": self.population.explored}
+        figures |= {"counterfactual calls": self.oracle.calls, "rows scored": rows}
+        figures |= {f"seconds: {part}": spent for part, spent in self.spent.items()}
+        told = tuple(map(self.oracle.components.rule, others))
+        return replace(
+            self.oracle.components.rule(best, verdict), run=Run(finished, figures, tuple(self.history), told)
+        )
+
+    def evolved(self) -> int | None:
+        """Generations until the first k stand; None if there are too many."""
+        if self.oracle.must and self.escaped(self.usable):
+            self.usable = self.oracle.components.all
+        single = [1 << bit for bit in bits(self.usable)]
+        self.admit(unpacked([0, *single, *self.grown(single)], self.n_bits), 0)
+        stale, fittest = 0, 0.0
+        for generation in range(1, self.options.generations + 1):
+            self.admit(self.population.new(self.varied(generation)), generation)
+            if self.passed() and (self.population.born[: self.options.k] < generation).all():
+                best = self.standing(self.population.rules(self.options.k))
+                if best is not None:
+                    return best
+            fit = float(self.population.fit[: self.options.k].sum())
+            stale, fittest = (0, fit) if fit > fittest else (stale + 1, fittest)
+            if stale == PATIENCE:
+                return self.remaining()
+        return None
+
+    def passed(self) -> bool:
+        """Whether the first k passed all trials."""
+        top = self.population.fit[: self.options.k]
+        return len(top) == self.options.k and bool((top >= 0.75).all())
+
+    def varied(self, generation: int) -> NDArray[np.bool_]:
+        """The children of the q fittest."""
+        population, options, rng = self.population, self.options, self.oracle.rng
+        parents, rules = population.has[: options.q], []
+        if generation % EVERY == 0 or (population.vd[: options.k] == 0).all():
+            rules = self.grown(population.rules(options.q))
+        with self.timed("vary"):
+            usable = unpacked([self.usable], self.n_bits)
+            parts = [mutated(parents, usable, options.m, rng), crossed(parents, options.c, rng)]
+            return np.vstack([*parts, unpacked(rules, self.n_bits)])
+
+    def grown(self, rules: list[int]) -> list[int]:
+        """What the counterfactual method makes of some rules."""
+        with self.timed("counterfactuals"):
+            return sorted(self.options.grown(self.oracle, self.in_time(rules)))
+
+    def in_time(self, rules: list[int]) -> Iterator[int]:
+        """One rule after the other, as long as there is time."""
+        for rule in rules:
+            if time.perf_counter() > self.until:
+                raise Late
+            yield rule
+
+    def admit(self, children: NDArray[np.bool_], generation: int) -> None:
+        """Try the children, but for those that change nothing; and note how the generation looks."""
+        population, k = self.population, self.options.k
+        with self.timed("evaluate"):
+            population.rank()
+            if not self.passed() or (population.bound(children) > population.fit[k - 1]).any():
+                population.admit(children, generation)
+        fit = population.fit[: self.options.q]
+        levels = {"FDC": fit < 0.25, "FGC": (fit >= 0.25) & (fit < 0.75), "GC": fit >= 0.75}
+        told = {"generation": generation, "best": float(fit[0]), "median": float(np.median(fit))}
+        told |= {level: int(which.sum()) for level, which in levels.items()}
+        told |= {"size": int(population.size[0]), "rules": population.explored}
+        self.history.append(told | {f"seconds: {part}": spent for part, spent in self.spent.items()})
+
+    def standing(self, rules: list[int]) -> int | None:
+        """What is given of the first of some rules that passed all trials; None if one of them does not stand."""
+        with self.timed("counterfactuals"):
+            if self.options.settled(self.oracle, self.in_time(rules)):
+                best = self.options.told(self.oracle, rules[0])
+                if self.options.settled(self.oracle, [best]):  # looking for shorter rules may have refuted it
+                    return best
+        return None
+
+    def remaining(self) -> int | None:
+        """When the population leads nowhere: the first rule that stands; the last resort has all components."""
+        self.population.rank()
+        passed = int((self.population.fit >= 0.75).sum())
+        every = [*self.population.rules(passed), self.usable]
+        return next((best for rule in every if (best := self.standing([rule])) is not None), None)
+
+    def escaped(self, rule: int) -> bool:
+        """Whether the data, draws or counterfactuals show that a rule does not hold."""
+        with self.timed("evaluate"):
+            has = unpacked([rule], self.n_bits)
+            if self.trial.violations(has)[0] or self.trial.shares(has)[0]:
+                return True
+        with self.timed("counterfactuals"):
+            return not self.options.settled(self.oracle, [rule])
+
+    @contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        """Count the seconds of the body to a part of the work."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.spent[part] += time.perf_counter() - start
