@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
-from dueto import FeatureSpace, as_model, cf, fixed, x
-from dueto.counterfactuals import LeafBoxes, Status, build_query
+from dueto import Explainer, FeatureSpace, as_model, cf, fixed, x
+from dueto.counterfactuals import BranchAndBound, LeafBoxes, Status, build_query
+from dueto.rule import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,3 +78,37 @@ def test_the_nearest_point_of_a_range_is_found_to_the_last_bit(constraints: Any,
         assert all(holds(y, own) for y in answer.X)
     else:
         assert answer.status is Status.NONE
+
+
+@pytest.mark.parametrize("trees", [1, 3, 20])
+def test_a_zero_inside_a_range_that_the_model_takes_for_missing_is_found(trees: int):
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    a = rng.uniform(-1, 1, 400).round(2)
+    a[rng.random(400) < 0.3] = 0.0
+    frame = pd.DataFrame({"a": a, "b": rng.integers(0, 3, 400).astype(float)})
+    options = {"verbose": -1, "n_jobs": 1, "zero_as_missing": True, "learning_rate": 1}
+    model = lightgbm.LGBMClassifier(n_estimators=trees, **options).fit(frame, a == 0)
+    apart = frame[a != 0]  # so that the range alone holds the zero
+    explainer = Explainer(model, apart, space=FeatureSpace.infer(apart).declare({"a": {"low": -1, "high": 1}}))
+    tiny = np.array([-1e-34, -1e-36, 0.0, 1e-36, 1e-34, 0.3, -0.3])
+    everybody = np.array(list(itertools.product(tiny, [0.0, 1.0, 2.0])))
+    good = explainer.model.good(everybody)
+    assert good.any()
+    for row in explainer.refused[:8]:
+        explanation = explainer.explain(int(row), k=3)
+        assert explanation.rule.verdict.standing is Standing.PROVED
+        assert not (explanation.rule.box(explainer.space).contains(everybody) & good).any()
+        assert explanation.status is Status.OPTIMAL
+
+
+def test_codes_of_categories_over_a_range_are_not_taken_for_numbers_that_rise():
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 6, 400), "b": rng.integers(0, 3, 400)})
+    options = {"min_data_per_group": 1, "cat_smooth": 0, "cat_l2": 0, "learning_rate": 1}
+    fitted = lightgbm.LGBMClassifier(verbose=-1, n_jobs=1, n_estimators=2, **options)
+    fitted.fit(frame, frame["a"].isin([2, 4]), categorical_feature=["a"])
+    space = FeatureSpace.infer(frame).declare({"a": {"low": 0, "high": 200_000}})
+    explainer = Explainer(fitted, frame, space=space)
+    assert "code of a category" in BranchAndBound().refuses(explainer.query(explainer.X[explainer.refused[0]]))

@@ -72,10 +72,8 @@ def _cut(structure: Structure, part: Part) -> Part:
         return part
     j, form = part.members[0], structure.form
     places = structure.columns.places[j]
-    by_sets = isinstance(form, Ensemble) and any(
-        codes is not None and c in places for codes, c in zip(form.splits.sets, form.splits.column, strict=False)
-    )
-    if by_sets or not structure.columns.monotone[places].all():
+    by_codes = isinstance(form, Ensemble) and form.splits.by_codes(places)
+    if by_codes or not structure.columns.monotone[places].all():
         name = structure.columns.space.names[j]
         raise Undecided(f"the model does not see the range of {name} as a number that rises with it")
     changes = [_changes(structure, form, j, k, part) for k in range(len(places))] if isinstance(form, Ensemble) else []

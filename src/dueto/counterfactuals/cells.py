@@ -220,6 +220,8 @@ def refusal(query: Query) -> str:
         looked_at = structure.columns.places[j]
         if not structure.columns.monotone[looked_at].all():
             return f"{name} is declared over a range, and the model does not see it as a number that rises with it"
+        if isinstance(structure.form, Ensemble) and structure.form.splits.by_codes(looked_at):
+            return f"{name} is declared over a range, and the model takes it for the code of a category"
         if not unit.settled:
             return f"{name} is declared over a range, and a constraint cuts holes into it"
     for constraint in crossing(query, units):

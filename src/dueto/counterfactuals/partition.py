@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from dueto.models.ensemble import Ensemble
+from dueto.models.ensemble import ZERO, ZERO_IS_MISSING, Ensemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,17 +102,30 @@ def _partition(structure: Structure, j: int) -> Partition:
 def _cuts(bare: Partition, interval: tuple[float, float], *, integer: bool) -> NDArray[np.float64]:
     """The last numbers before some split changes its mind, by bisection along the floating-point numbers.
 
-    It rests on the columns being monotone, so that each split changes its mind at most once.
+    It rests on the columns being monotone, so that each threshold is passed at most once; and so are either end of what
+    LightGBM takes for zero, and with it for missing.
     """
     low, high = _rank(np.array(interval))
-    ends = bare.left(np.array(interval))
+    form = bare.structure.form
+    assert isinstance(form, Ensemble)
+    zeros = form.splits.zero is not None and bool((form.splits.zero[bare.which] == ZERO_IS_MISSING).any())
+    plain = replace(bare, structure=replace(bare.structure, form=replace(form, splits=replace(form.splits, zero=None))))
+
+    def passed(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        found = plain.left(values)
+        if not zeros:
+            return found
+        Z = bare.structure.columns.of(bare.feature, values).T
+        return np.vstack([found, Z < -ZERO, Z <= ZERO])
+
+    ends = passed(np.array(interval))
     changes = np.flatnonzero(ends[:, 0] != ends[:, 1])
     a, b = np.full(len(changes), low), np.full(len(changes), high)
     first = ends[changes, 0]
     rows = np.arange(len(changes))
     while (a + 1 < b).any():
         middle = (a >> 1) + (b >> 1) + (a & b & 1)  # half way, where a + b would overflow
-        same = bare.left(_number(middle))[changes, rows] == first
+        same = passed(_number(middle))[changes, rows] == first
         a, b = np.where(same, middle, a), np.where(same, b, middle)
     cuts = _number(a)
     return np.unique(np.floor(cuts) if integer else cuts)

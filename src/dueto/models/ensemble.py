@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ZERO", "Ensemble", "Splits"]
+__all__ = ["ZERO", "ZERO_IS_MISSING", "Ensemble", "Splits"]
 
 BLOCK = 32_768  # pairs of a row and a tree walked together: their values stay in the cache
 CHUNK = 1 << 22  # numbers held at once
 ZERO = float(np.float32(1e-35))  # up to here LightGBM takes a number for zero
+ZERO_IS_MISSING = 2  # of `Splits.zero`
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,11 @@ class Splits:
     def __len__(self) -> int:
         return len(self.column)
 
+    def by_codes(self, columns: NDArray[np.intp]) -> bool:
+        """Whether some split takes one of these columns for the code of a category."""
+        asked = (c for c, codes in zip(self.column, self.sets, strict=False) if codes is not None)
+        return any(c in columns for c in asked)
+
     @property
     def last(self) -> NDArray[np.float64]:
         """(S,) the largest number, rounded if `float32`, that goes left by each threshold; NaN if none does."""
@@ -74,7 +80,7 @@ class Splits:
             zero = self.zero[which][:, None]
             small = np.abs(z)[None] <= ZERO
             z = np.where(gone & (zero == 1), 0.0, z)
-            gone = (gone & (zero != 1)) | (small & (zero == 2))
+            gone = (gone & (zero != 1)) | (small & (zero == ZERO_IS_MISSING))
         below = z < threshold if self.strict else z <= threshold
         if self.sets:
             for i, s in enumerate(which):
