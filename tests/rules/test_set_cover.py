@@ -12,6 +12,7 @@ import scipy.optimize
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dueto import Explainer, verify
 from dueto.counterfactuals import Exhaustive, LeafBoxes, build_query
 from dueto.errors import InputError
 from dueto.models import as_model
@@ -263,3 +264,21 @@ def test_an_accepted_row_that_equals_the_applicant_is_named():
 def test_bad_options_are_refused(options: dict):
     with pytest.raises(InputError, match=next(iter(options))):
         MinSetCover(**options)
+
+
+@pytest.mark.parametrize("counted", ["components", "conditions"])
+def test_what_is_proved_of_the_rule_has_a_certificate_that_is_verified(counted: str):
+    import pandas as pd
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 4, (60, 4)), columns=list("abcd"))
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(frame, frame["a"] + frame["b"] > 3)
+    explainer = Explainer(model, frame, method=MinSetCover(counted=counted))
+    proved = 0
+    for row in explainer.refused[:10]:
+        rule = explainer.explain(int(row)).rule
+        if rule.verdict.standing is Standing.PROVED:
+            proved += 1
+            assert all(check.ok for check in verify(rule.certificate, model).checks)
+    assert proved

@@ -73,6 +73,8 @@ class BranchAndBound:
         """The query without its box as a grid, made once for all rules on it."""
         if "grid" not in query.memo:
             query.memo["grid"] = Grid(replace(query, box=Box.everything(len(query.x))))
+            if not query.memo["grid"].cells.reason:
+                compiled(query.memo["grid"])
         found: Grid = query.memo["grid"]
         return found
 
@@ -140,6 +142,25 @@ class GridJudge:
         shrunk = np.array([whole.shrunk(p) for p in points[good]], dtype=np.intp).reshape(-1, len(grid.own))
         undone[good] = grid.cells.rows(shrunk)
         return undone
+
+
+_COMPILED: list[bool] = []
+
+
+def compiled(grid: Grid) -> None:
+    """Have the kernels compiled, once a process, before any clock runs: else the first answer is the poorer for it."""
+    if _COMPILED:
+        return
+    _COMPILED.append(True)
+    own = np.maximum(grid.own, 0)
+    search = Search(grid, own, own, seconds=np.inf, nodes=1)
+    search.empty  # noqa: B018
+    search.climbed(1)
+    search.closer(own)
+    search._root(search.lo, search.hi, 1)
+    search._within(1.0, search.lo, search.hi)
+    for nearest in (False, True):
+        search.proved(limit=1.0, nearest=nearest)
 
 
 def _listed(grid: Grid) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from dueto.counterfactuals.base import Status
 from dueto.errors import InputError
 from dueto.rule import Least, bits
-from dueto.rules.hitting import HittingSets
+from dueto.rules.hitting import HittingSets, compiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -99,6 +99,7 @@ class MinimumRule:
         """
         for feature in self.weights:
             oracle.query.space.index(feature)  # a feature that is not there is refused
+        compiled()
         until = time.perf_counter() + self.seconds
         duals = oracle.first(FIRST)
         elements = self._elements(oracle)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from dueto.errors import InputError
-from dueto.rule import Components, Least, Run, bits, to_sets, to_words
+from dueto.rule import Components, Least, Run, Standing, bits, to_sets, to_words
 from dueto.rules.base import Oracle
 from dueto.rules.hitting import HittingSets
 
@@ -86,6 +86,8 @@ class MinSetCover:
         duals = minimal(oracle.components.duals(X))
         rule, chosen = self._covering(oracle.components, duals, oracle.must, len(X), until)
         verdict = oracle.verdict(chosen)
+        if verdict.standing is Standing.PROVED:  # a certificate shows the bound by the rows behind it
+            oracle._learn(X[oracle.index.exceptions(0, len(X))])
         oracle.confirm(oracle.duals)
         return replace(rule, verdict=verdict)
 
