@@ -72,6 +72,7 @@ class Oracle:
         self.calls = self.boxes = 0
         self._answers: dict[int, Answer] = {}
         self._found: dict[int, list[int]] = {}
+        self._settled: list[int] = []
         self.exceptions: dict[int, NDArray[np.float64]] = {}
 
     def reach(self, chosen: int) -> int:
@@ -103,11 +104,17 @@ class Oracle:
     def _missed(self, chosen: int) -> list[int]:
         if known := [dual for dual in self.duals if not dual & chosen]:
             return known
+        self._settled = [rule for rule in self._settled if all(rule & dual for dual in self.duals)]
+        if any(rule & chosen == rule for rule in self._settled):
+            return []  # of a rule without a counterfactual, none of the narrower ones has one
         if len(rows := self.index.exceptions(chosen, self.k)):
             self._learn(self.index.X[rows])
         else:
             self.ask(chosen)
-        return [dual for dual in self.duals if not dual & chosen]
+        found = [dual for dual in self.duals if not dual & chosen]
+        if not found:
+            self._settled.append(chosen)
+        return found
 
     def first(self, limit: int) -> list[int]:
         """Inclusion-minimal duals of the feasible good rows of the data, the changes undone that can be."""
