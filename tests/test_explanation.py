@@ -33,6 +33,24 @@ def test_a_proof_is_called_one_and_a_search_is_not():
     assert "proved: nothing is nearer" not in searched
 
 
+def test_why_nothing_is_proved_of_a_black_box_is_told_where_something_is_only_searched():
+    wide = pd.DataFrame({c: np.linspace(0, 1, 40) for c in "abcdef"})
+
+    def mystery(table):
+        return (table["a"] + table["b"] > 1) * 1.0
+
+    explainer = Explainer(mystery, wide)
+    for found in (explainer.explain(0), explainer.changes(0)):
+        assert found.black_box == found.to_dict()["black_box"] == "dueto does not know the inside of mystery"
+        words = " ".join(str(found).split())
+        assert words.count("could not be read: dueto does not know the inside of mystery.") == 1
+    proved = dueto.explain(model, DATA, 1)
+    assert "could not be read" not in str(proved)
+    assert proved.to_dict()["black_box"] == ""
+    asked_for = dueto.explain(model, DATA, 1, method="greedy", counterfactual_method="geco")
+    assert "could not be read" not in str(asked_for)
+
+
 def test_a_claim_under_constraints_speaks_of_them_and_counts_what_they_rule_out():
     found = text(constraints="cf.debt >= x.debt")
     assert "  - income <= 22\nWhile this holds, no change that the constraints allow flips the decision" in found

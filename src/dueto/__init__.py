@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dueto._version import __version__
 
 if TYPE_CHECKING:
-    from dueto.audit import Audit, Judgement, audit
+    from dueto.audit import Audit, Comparison, Judgement, audit, compare
     from dueto.certificates import Verification, verify
     from dueto.counterfactuals import Answer, BranchAndBound, Exhaustive, GeCo, LeafBoxes, LinearBounds, Status
     from dueto.dependence import HSIC, LSMI, SMI, DistanceCorrelation
@@ -41,6 +41,7 @@ __all__ = [
     "BranchAndBound",
     "Change",
     "Changes",
+    "Comparison",
     "Component",
     "ConstraintError",
     "Counterfactual",
@@ -76,6 +77,7 @@ __all__ = [
     "as_model",
     "audit",
     "cf",
+    "compare",
     "direction",
     "directions",
     "explain",
@@ -92,7 +94,7 @@ __all__ = [
 
 # Where each name lives: a module is imported when it, or one of its names, is first asked for.
 _ROOMS = {
-    "audit": "Audit Judgement audit",
+    "audit": "Audit Comparison Judgement audit compare",
     "certificates": "Verification verify",
     "counterfactuals": "Answer BranchAndBound Exhaustive GeCo LeafBoxes LinearBounds Status",
     "datasets": "",

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dueto import frames
 from dueto.certificates.fingerprint import as_hash
 from dueto.certificates.written import deferred
 from dueto.counterfactuals import Status, build_query, conflict, method_named
@@ -20,6 +19,7 @@ from dueto.errors import InputError, some
 from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support, shown
 from dueto.models import as_model
 from dueto.models.plausibility import plausibility
+from dueto.models.tables import features_of
 from dueto.options import whole
 from dueto.plaf import Expr, Together, parse_constraints
 from dueto.rule import Standing
@@ -53,11 +53,11 @@ class Explainer:
         What may change, and how.
     desired : label, optional
         The class of the desired outcome; by default the second of two.
-    threshold : float
-        The desired outcome is a score above it; a tie is undesired.
+    threshold : float, optional
+        The desired outcome is a score above it; a tie is undesired. By default .5, or the model's own if it has one.
     method : str or Finder
         How the rule is found: "auto" (the shortest, proved, where the model's structure allows; else greedy),
-        "minimum", "irredundant" or "greedy".
+        "minimum", "irredundant", "greedy", "genetic", "genetic-cf", "anchor" or "set-cover".
     counterfactual_method : str or Method
         How counterfactuals are found: "auto" (exact where the model's structure or the size allows, else GeCo),
         "branch-and-bound", "leaf-boxes", "exhaustive" or "geco".
@@ -79,7 +79,7 @@ class Explainer:
         space: FeatureSpace | None = None,
         constraints: Any = (),
         desired: Any = None,
-        threshold: float = 0.5,
+        threshold: float | None = None,
         method: str | Finder = "auto",
         counterfactual_method: str | Method = "auto",
         distance: Distance | None = None,
@@ -91,7 +91,7 @@ class Explainer:
         if not (distance is None or isinstance(distance, Distance)):
             raise TypeError(f"distance must be a Distance, got {type(distance).__name__}")
         if space is None:
-            data = frames.select(data, getattr(model, "feature_names_in_", None))
+            data = features_of(model, data)
             space = FeatureSpace.infer(data)
         self.space = space
         self.model = as_model(model, space, desired=desired, threshold=threshold)
@@ -186,6 +186,26 @@ class Explainer:
         spent = {"rows_scored": self.model.rows_scored - before, "seconds": time.perf_counter() - start}
         told = {field.name: getattr(changes, field.name) for field in fields(changes)} | spent
         return Explanation(**told, rule=rule, support=self._support(rule), finder=finder.name, short=short)
+
+    def rule(self, row: Any, *, method: str | Finder | None = None, rng: np.random.Generator | int = 0) -> Rule:
+        """Only the rule, by the explainer's method or by another; without a certificate, and not widened.
+
+        Parameters
+        ----------
+        row, rng :
+            As in `explain`.
+        method : str or Finder, optional
+            As in `Explainer`.
+
+        Raises
+        ------
+        InputError
+            As in `explain`; if there is no such method.
+        """
+        finder = self.finder if method is None else finder_named(method)
+        query = self._refused(row, None)[2]
+        self._refuse(query)
+        return finder.find(Oracle(query, self.method, generator(rng).spawn(3)[1], rows=self._rows))
 
     def changes(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0, label: str | None = None) -> Changes:
         """Only what would change the decision; the same changes as `explain` gives."""
@@ -327,6 +347,7 @@ class Explainer:
             constraints=(*(constraint.sentence() for constraint in self.constraints), *self._ordinary()),
             broken=tuple(constraint.sentence() for constraint in self.constraints if self._breaks(query.x, constraint)),
             method=answer.by,
+            black_box=self.model.black_box,
             rows_scored=answer.rows_scored,
             seconds=0.0,
         )
@@ -340,13 +361,14 @@ def explain(
     space: FeatureSpace | None = None,
     constraints: Any = (),
     desired: Any = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     method: str | Finder = "auto",
     counterfactual_method: str | Method = "auto",
     distance: Distance | None = None,
     plausible: float | None = None,
     widen: bool = False,
     k: int = 5,
+    at_most: int | None = None,
     rng: np.random.Generator | int = 0,
 ) -> Explanation:
     """Why was this row refused, and which feasible changes would flip the decision?
@@ -387,7 +409,7 @@ def explain(
         plausible=plausible,
         widen=widen,
     )
-    return explainer.explain(row, k=k, rng=rng)
+    return explainer.explain(row, k=k, at_most=at_most, rng=rng)
 
 
 def read_constraints(constraints: Any) -> tuple[Expr, ...]:

@@ -11,7 +11,7 @@ from dueto.counterfactuals import Status
 from dueto.rule import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from dueto.rule import Rule
 
@@ -106,6 +106,9 @@ class Changes:
         Those of them that the row breaks by staying as it is: it has to change.
     method : str
         The counterfactual method that gave them.
+    black_box : str
+        Why the inside of the model could not be read; empty if it was, or nobody asked. Told where something of the
+        answer is not proved.
     rows_scored : int
         How many rows the model was asked about.
     seconds : float
@@ -125,6 +128,7 @@ class Changes:
     method: str
     rows_scored: int
     seconds: float
+    black_box: str = ""
 
     def __str__(self) -> str:
         return "\n\n".join(self._paragraphs())
@@ -133,7 +137,15 @@ class Changes:
         note = "   (the row breaks this as it is, so it has to change)"
         told = [f"- {c}{note if c in self.broken else ''}" for c in self.constraints]
         constraints = [_listed("Constraints on what may change:", told)]
-        return [self._decision(), self._changes(), *(constraints if self.constraints else ())]
+        why = [self._unread()] if self.black_box and self._searched() else []
+        return [self._decision(), self._changes(), *why, *(constraints if self.constraints else ())]
+
+    def _searched(self) -> bool:
+        """Whether some of this is only what a search found."""
+        return self.status in {Status.FOUND, Status.UNKNOWN}
+
+    def _unread(self) -> str:
+        return _wrap(f"Not all of this is proved, since the inside of the model could not be read: {self.black_box}.")
 
     def _decision(self) -> str:
         outcome = f'"{self.desired}"' if isinstance(self.desired, str) else f"class {self.desired}"
@@ -179,6 +191,7 @@ class Changes:
             "constraints": list(self.constraints),
             "broken": list(self.broken),
             "methods": {"counterfactual": self.method},
+            "black_box": self.black_box if self._searched() else "",
             "rows_scored": self.rows_scored,
             "seconds": self.seconds,
         }
@@ -217,17 +230,32 @@ class Explanation(Changes):
         short = [self._in_short(self.short)] if self.short else []
         return [decision, *why, *short, *changes]
 
+    def _searched(self) -> bool:
+        assert self.rule.verdict is not None
+        return super()._searched() or self.rule.verdict.standing is not Standing.PROVED
+
     def _due_to(self) -> str:
         verdict = self.rule.verdict
         assert verdict is not None
         this = "this" if len(self.rule) == 1 else "all of this"
+        listed = _listed("It is due to this:", [f"- {c}" for c in self.rule.conditions()])
+        late = "" if self.rule.run is None or self.rule.run.finished else " Time ran out: this is the best rule so far."
+        if verdict.counterexample is not None:
+            listed = listed.replace("It is due to this:", f"What the method {self.finder!r} says it is due to:")
+            text = f"But not everybody who meets {this} is refused: {verdict.by} found an exception"
+            return f"{listed}\n{_wrap(f'{text}{self._exception(verdict.counterexample)}.{late}')}"
         claim = f"Every possible applicant who meets {this} is refused"
         if self.constraints:
             claim = f"While {this} holds, no change that the constraints allow flips the decision"
         sure = "" if verdict.standing is Standing.PROVED else ", as far as could be found"
-        listed = _listed("It is due to this:", [f"- {c}" for c in self.rule.conditions()])
         least = f" {str(self.rule.least).capitalize()}." if self.rule.least else ""
-        return f"{listed}\n{_wrap(f'{claim}{sure} ({verdict}).{least}')}"
+        return f"{listed}\n{_wrap(f'{claim}{sure} ({verdict}).{least}{late}')}"
+
+    def _exception(self, other: Mapping[Any, Any]) -> str:
+        """How an exception differs from the applicant, in brackets; nothing if in too much to be read."""
+        before = self.applicant
+        changed = [Change(f, before[f], v) for f, v in other.items() if v != before[f]]
+        return f" ({'; '.join(map(str, changed))})" if len(changed) <= FEW else ""
 
     def _in_short(self, short: Rule) -> str:
         verdict, n = short.verdict, len(short.conditions())
@@ -235,9 +263,7 @@ class Explanation(Changes):
         text = f"In {n} condition{'' if n == 1 else 's'}: {short}. {short.scope}"
         if verdict.counterexample is None:
             return _wrap(f"{text} {str(verdict).capitalize()}.")
-        before = self.applicant
-        changed = [Change(f, before[f], v) for f, v in verdict.counterexample.items() if v != before[f]]
-        return _wrap(f"{text[:-1]} ({'; '.join(map(str, changed))})." if len(changed) <= FEW else text)
+        return _wrap(f"{text[:-1]}{self._exception(verdict.counterexample)}.")
 
     def _scope(self) -> str:
         s = self.support
@@ -247,6 +273,8 @@ class Explanation(Changes):
         text += f"{s.refused:,} of the {s.refused_in_all:,} refused ones"
         ruled_out = "the constraints rule out here" if self.constraints else "the declared space rules out"
         others = f"{s.accepted:,} {'other' if s.accepted == 1 else 'others'} that {ruled_out}"
+        if self.rule.verdict is not None and self.rule.verdict.standing is Standing.REFUTED:
+            others = f"{s.accepted:,} accepted"
         text += f", and {others}." if s.accepted else " and no other."
         return _wrap(text)
 
@@ -276,7 +304,8 @@ def _as_data(rule: Rule) -> dict[str, Any]:
             "counterexample": None if verdict.counterexample is None else dict(verdict.counterexample),
         },
     }
-    return found if rule.scope is None else found | {"scope": rule.scope.to_dict()}
+    run = {} if rule.run is None else {"run": rule.run.to_dict()}
+    return found | run if rule.scope is None else found | run | {"scope": rule.scope.to_dict()}
 
 
 def shown(score: float, threshold: float) -> str:

@@ -83,7 +83,10 @@ def test_results_go_to_stdout_and_notes_to_stderr(shell, row):
     code, out, err = shell("explain", "tree.pkl", "data.csv", "--row", row, "--json", *TRUST)
     assert code == 0
     assert json.loads(out)["row"] == int(row)
-    assert err == "dueto: the model was not fitted on 'outcome' of data.csv: ignored\n"
+    assert err.splitlines() == [
+        "dueto: the model was not fitted on 'outcome' of data.csv: ignored",
+        "dueto: taking 'paid' as the desired outcome (the other is 'lost'); --desired names another",
+    ]
 
 
 @pytest.mark.filterwarnings("default")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dueto import FeatureSpace, InputError
+from dueto import Explainer, FeatureSpace, InputError
 from dueto.models import Model
 from dueto.models.base import BATCH
 
@@ -125,8 +125,10 @@ def test_a_model_that_writes_on_its_table_does_not_change_the_rows():
         (0.5, r"shape \(\) for 4 rows"),
         (np.zeros((4, 2)), r"shape \(4, 2\) for 4 rows"),
         (None, r"the score nan|shape \(\)"),
-        (["yes", "no", "no", "no"], "values of type <U3, not numbers"),
-        (pd.Series(["yes", "no", "no", "no"], dtype=object), "other than one number a row"),
+        (["yes", "no", "no", "no"], "gave text, such as 'yes', not numbers; give the fitted classifier itself, its p"),
+        (pd.Series(["yes", "no", "no", "no"], dtype=object), "gave text, such as 'yes', not numbers"),
+        (pd.Series(["yes", "no", "no", "no"], dtype="str"), "gave text, such as 'yes', not numbers"),
+        (pd.Series(["yes", "no", "no", "no"], dtype="category"), "gave text, such as 'yes', not numbers"),
         ([[0.1], [0.2, 0.3], [0.1], [0.1]], "other than one number a row"),
         (np.zeros(4, dtype=complex), "values of type complex128"),
     ],
@@ -134,6 +136,17 @@ def test_a_model_that_writes_on_its_table_does_not_change_the_rows():
 def test_answers_that_are_no_scores_are_refused(answer, says):
     with pytest.raises(InputError, match=says):
         model(lambda _: answer).score(X)
+
+
+def test_a_function_that_predicts_labels_is_told_what_to_give_instead():
+    from sklearn.tree import DecisionTreeClassifier
+
+    numbers = FRAME[["age"]]
+    tree = DecisionTreeClassifier().fit(numbers, ["no", "no", "yes", "yes"])
+    says = "the model 'predict' gave text, such as 'no', not numbers; give the fitted classifier itself, its predict_pr"
+    with pytest.raises(InputError, match=says):
+        Explainer(tree.predict, numbers).explain(0)
+    assert Explainer(tree.predict_proba, numbers).refused.tolist() == [0, 1]
 
 
 def test_a_wrong_score_in_a_later_batch_is_named_by_its_row():

@@ -149,16 +149,15 @@ def test_predicted_labels_are_scores_of_zero_and_one():
     assert np.array_equal(model.score(XY), (fitted.predict(NUMBERS) == "mid").astype(float))
 
 
-def test_a_model_of_one_class_scores_one_or_zero_everywhere():
-    fitted = DummyClassifier().fit(NUMBERS, ["no"] * M)
-    assert as_model(fitted, PLANE).score(XY).tolist() == [1.0] * M
-    assert as_model(fitted, PLANE, desired="yes").score(XY).tolist() == [0.0] * M
-    tree = DecisionTreeClassifier().fit(NUMBERS, ["no"] * M)
-    assert as_model(tree, PLANE, desired="yes").score(XY).tolist() == [0.0] * M
-    assert as_model(tree, PLANE, desired="yes").tree.score(XY).tolist() == [0.0] * M
-    alone = Margins("no")
-    alone.predict = lambda table: np.full(len(table), "no")
-    assert as_model(alone, PLANE).score(XY).tolist() == [1.0] * M
+@pytest.mark.parametrize("desired", [None, "no", "yes"])
+@pytest.mark.parametrize(
+    "fitted", [DummyClassifier(), DecisionTreeClassifier(), make_pipeline(StandardScaler(), RandomForestClassifier(2))]
+)
+def test_a_model_of_one_class_is_refused_whatever_is_desired(fitted, desired):
+    with pytest.raises(InputError, match="was fitted on one class only, 'no', so it has nothing to decide; fit it on"):
+        as_model(fitted.fit(NUMBERS, ["no"] * M), PLANE, desired=desired)
+    with pytest.raises(InputError, match="Margins was fitted on one class only, 'no'"):
+        as_model(Margins("no"), PLANE, desired=desired)
 
 
 # -- whole pipelines --------------------------------------------------------------------------------------------------

@@ -366,13 +366,6 @@ def test_a_model_made_by_hand_is_a_black_box():
     assert model.unstructured == "dueto does not know the inside of score card"
 
 
-def test_a_class_that_never_comes_has_no_structure():
-    model = as_model(
-        RandomForestClassifier(2).fit(NUMBERS, ["no"] * len(NUMBERS)), FeatureSpace.infer(NUMBERS), desired="yes"
-    )
-    assert "never gives the desired class" in model.unstructured
-
-
 def test_a_range_of_numbers_bounds_the_rounding_by_its_ends():
     space = FeatureSpace.infer(NUMBERS[["a", "b"]]).declare({"b": {"low": -1000.0, "high": 10.0}})
     fitted = LogisticRegression().fit(NUMBERS[["a", "b"]], GOOD)

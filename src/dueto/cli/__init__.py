@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from dueto._version import __version__
-from dueto.cli import audit, check, console, counterfactuals, demo, direction, directions, explain, space, verify
+from dueto.cli import audit, check, console, counterfactuals, demo, direction, directions, explain, rules, space, verify
 
 __all__ = ["main"]
 
@@ -86,6 +86,7 @@ def main(ctx: click.Context, /, *, debug: bool) -> None:  # noqa: ARG001
       dueto explain model.skops data.csv --row 17 --plaf loan.plaf
       dueto verify rule.json model.skops             is what was proved of a rule true?
       dueto audit model.skops data.csv --rules rules.txt
+      dueto rules compare model.skops data.csv --row 17
       dueto direction stations.csv altitude temperature
       dueto directions stations.csv
 
@@ -106,6 +107,7 @@ for _verb in (
     counterfactuals.counterfactuals,
     verify.verify,
     audit.audit,
+    rules.rules,
     space.space,
     check.check,
     direction.direction,

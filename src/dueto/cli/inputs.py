@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dueto.explain import Explainer
+    from dueto.models import Model
     from dueto.plaf import Expr
     from dueto.plaf.scan import Line
     from dueto.rules import Finder
@@ -34,6 +35,7 @@ __all__ = [
     "rows_of",
 ]
 
+PLAIN = ({"0", "1"}, {"0.0", "1.0"}, {"false", "true"})  # classes of which the second is the desired one, surely
 FEW = 50  # rows of DATA that hardly say what is possible
 FILE = click.Path(path_type=Path)
 
@@ -70,7 +72,11 @@ question = options(
     click.option("--plaf", type=FILE, metavar="FILE", help="Constraints on what may change, one a line."),
     data_options,
     click.option("--desired", metavar="CLASS", help="Class of the desired outcome.  [default: the second of two]"),
-    click.option("--threshold", type=float, default=0.5, show_default=True, help="Score that it must exceed."),
+    click.option(
+        "--threshold",
+        type=float,
+        help="Score that it must exceed.  [default: 0.5, or the model's own]",
+    ),
     click.option(
         "--counterfactual-method",
         default="auto",
@@ -104,8 +110,8 @@ def data_and_space(
     model: Any = None,
 ) -> Table:
     """The columns that are features (those a model was fitted on, if it says so), and their space."""
-    from dueto import frames
     from dueto.cli.tables import read_table
+    from dueto.models.tables import features_of
     from dueto.space import FeatureSpace
 
     with console.working(f"reading {data.name}"):
@@ -113,7 +119,7 @@ def data_and_space(
     for column in ignore:
         if column not in table:
             raise InputError(f"there is no column {column!r} to ignore; {data.name} has {some(table.columns)}")
-    frame = frames.select(table.drop(columns=list(ignore)), getattr(model, "feature_names_in_", None))
+    frame = features_of(model, table.drop(columns=list(ignore)))
     unused = [column for column in table.columns if column not in frame and column not in ignore]
     if unused:
         console.note(f"the model was not fitted on {some(unused)} of {data.name}: ignored")
@@ -130,7 +136,7 @@ def explainer_for(
     *,
     plaf: Path | None,
     desired: str | None,
-    threshold: float,
+    threshold: float | None,
     counterfactual_method: str,
     method: str | Finder = "auto",
     plausible: float | None = None,
@@ -169,7 +175,16 @@ def explainer_for(
             widen=widen,
         )
         explainer.good  # noqa: B018
+    _tell_assumed(explainer.model, desired)
     return explainer
+
+
+def _tell_assumed(model: Model, desired: str | None) -> None:
+    """Say which of two classes was taken as the desired one, unless their names leave no doubt."""
+    if desired is not None or len(model.classes) != 2 or {str(c).lower() for c in model.classes} in PLAIN:
+        return
+    (other,) = (c for c in model.classes if c != model.desired)
+    console.note(f"taking {model.desired!r} as the desired outcome (the other is {other!r}); --desired names another")
 
 
 def constraints_in(plaf: Path) -> list[tuple[Line, Expr]]:

@@ -12,7 +12,7 @@ from dueto.models.agreement import agreeing
 from dueto.models.lookup import NotUnderstood
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -25,6 +25,7 @@ __all__ = ["Model"]
 
 BATCH = 65_536  # rows decoded and scored at once
 ROUNDING = 1e-6  # how far a score may stray from [0, 1] before it is refused: float32 probabilities do
+DECIDED = 2_000  # rows on which a model is held to its own decision
 SMALL = 16_384  # rows that are not worth a second thread
 SHOWN = 8  # features shown of a row that a model cannot score
 
@@ -53,13 +54,17 @@ class Model:
         Makes the table that `predict` takes from encoded rows; `space.decode` unless given.
     reader : callable, optional
         Reads the model's `Structure`, given the model; it raises `NotUnderstood` where there is none.
+    classes : sequence
+        All classes, where the model names them.
+    decides : callable, optional
+        From the table to the model's own decision: N booleans, or None where it makes none. See `good`.
 
     Attributes
     ----------
     rows_scored : int
         Rows scored since the model was made.
     rows_checked : int
-        Rows scored besides, to check that the structure read agrees with the model.
+        Rows scored besides, to check that the structure read agrees with the model, and the model with itself.
 
     Examples
     --------
@@ -88,6 +93,8 @@ class Model:
         tree: Tree | None = None,
         table: Callable[[NDArray[np.float64]], Any] | None = None,
         reader: Callable[[Model], Structure] | None = None,
+        classes: Sequence[Any] = (),
+        decides: Callable[[Any], NDArray[np.bool_] | None] | None = None,
     ) -> None:
         self.predict = predict
         self.space = space
@@ -97,6 +104,9 @@ class Model:
         self.tree = tree
         self.table = space.decode if table is None else table
         self.reader = reader
+        self.classes = tuple(classes)
+        self.decides = decides
+        self._parted: NDArray[np.float64] | None = None
         self.rows_scored = 0
         self.rows_checked = 0
 
@@ -109,6 +119,11 @@ class Model:
     def unstructured(self) -> str:
         """Why there is no structure, as a clause; empty if there is one."""
         return self._read[1]
+
+    @property
+    def black_box(self) -> str:
+        """The same where the structure was asked for already; else empty."""
+        return self._read[1] if "_read" in vars(self) else ""
 
     @cached_property
     def _read(self) -> tuple[Structure | None, str]:
@@ -157,8 +172,48 @@ class Model:
         return scores
 
     def good(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each encoded row gets the desired outcome, shape (N,): its score is greater than the threshold."""
-        return self.score(X) > self.threshold
+        """Whether each encoded row gets the desired outcome, shape (N,): its score is greater than the threshold.
+
+        The first time that it is asked about several rows (those of the data, by an `Explainer`), up to 2,000 of them
+        are compared with what the model itself decides, if it does; rows whose score is the threshold do not count.
+
+        Raises
+        ------
+        InputError
+            As `score` does; and if the model decides otherwise on a row, which is named.
+        """
+        X = np.asarray(X, dtype=np.float64)
+        scores = self.score(X)
+        if self.decides is not None and len(X) > 1:
+            self._hold_to_its_word(X, scores)
+            self.decides = None
+        return scores > self.threshold
+
+    def _hold_to_its_word(self, X: NDArray[np.float64], scores: NDArray[np.float64]) -> None:
+        """Refuse a model whose own decision is another one than that its score exceeds the threshold."""
+        assert self.decides is not None
+        rows = np.linspace(0, len(X) - 1, min(len(X), DECIDED)).astype(np.intp)
+        if self._parted is not None:  # asked again with the same rows in another order: name the same one
+            rows = np.union1d(rows[1:], np.flatnonzero((self._parted == X).all(axis=1))[:1])
+        said = self.decides(self.table(X[rows]))
+        self.rows_checked += len(rows)
+        if said is None:
+            return
+        scores = scores[rows]
+        parted = (said != (scores > self.threshold)) & (np.abs(scores - self.threshold) > ROUNDING)
+        if not parted.any():
+            return
+        i = int(np.argmax(parted))
+        self._parted = X[rows[i]]
+        low, high = scores[~said].max(initial=0.0), scores[said].min(initial=1.0)
+        where = f" (between {low:.4g} and {high:.4g}, it seems)" if low < high else ""
+        give = f"give its own threshold{where}, or" if where else "no threshold makes the two agree, so"
+        raise InputError(
+            f"the model {self.name!r} itself decides {'for' if said[i] else 'against'} {self.desired!r} on "
+            f"{self.describe(X[rows[i]], int(rows[i]))}, whose score {scores[i]:.4g} is "
+            f"{'not ' if said[i] else ''}above the threshold {self.threshold:g}; {give} wrap "
+            f"it in a function: lambda table: model.predict(table) == {self.desired!r}"
+        )
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         X = np.asarray(X, dtype=np.float64)
@@ -179,8 +234,7 @@ class Model:
             row = self._first_failing(X)
             where = f"a batch of {len(X)} rows" if row is None else self.describe(X[row], start + row)
             raise InputError(
-                f"the model {self.name!r} failed on {where} with {_sentence(problem)}; make it score every row that "
-                "the space allows, or narrow the space"
+                f"the model {self.name!r} failed on {where} with {_sentence(problem)}; {_remedy(problem)}"
             ) from problem
         return self._checked(given, X, start)
 
@@ -211,6 +265,11 @@ class Model:
 
     def _checked(self, given: Any, X: NDArray[np.float64], start: int) -> NDArray[np.float64]:
         n = len(X)
+        if (text := _text(given)) is not None:
+            raise InputError(
+                f"the model {self.name!r} gave text, such as {text!r}, not numbers; give the fitted classifier itself, "
+                "its predict_proba, or a function that gives one number a row"
+            )
         try:
             scores = np.asarray(given)
             scores = scores.astype(np.float64) if scores.dtype.kind == "O" else scores
@@ -258,6 +317,27 @@ def _checked_threshold(threshold: Any) -> float:
     if not 0.0 <= threshold < 1.0:
         raise InputError(f"threshold {threshold!r} is not in [0, 1); give a score that the desired outcome must exceed")
     return float(threshold)
+
+
+def _text(given: Any) -> str | None:
+    """The first of the labels, where a model gives them as text; None for anything else."""
+    try:
+        values = np.asarray(given)
+    except (ValueError, TypeError):
+        return None
+    first = values.flat[0] if values.size and values.dtype.kind in "OUT" else None
+    return str(first) if isinstance(first, str) else None
+
+
+def _remedy(problem: Exception) -> str:
+    """What to do about what a model raised."""
+    told = str(problem).lower()
+    if "categor" in told and ("dtype" in told or "categorical_feature" in told):
+        return (
+            "give the columns as the categories that it was fitted on (DataFrame.astype('category'), or a Parquet "
+            "file, which keeps them, as CSV does not)"
+        )
+    return "make it score every row that the space allows, or narrow the space"
 
 
 def _sentence(problem: Exception) -> str:

@@ -9,9 +9,12 @@ import numpy as np
 
 from dueto.errors import InputError, some
 from dueto.models.base import Model
+from dueto.models.categories import given_table
+from dueto.models.decisions import decided, own_threshold
 from dueto.models.labels import match, plain
+from dueto.models.lookup import attribute
 from dueto.models.raw import raw_columns, raw_matrix
-from dueto.models.tables import attribute, columns_behind, fitted_names, table_for
+from dueto.models.tables import columns_behind, fitted_names
 from dueto.models.tree import Tree
 
 if TYPE_CHECKING:
@@ -25,9 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["as_model"]
 
 HALF = np.nextafter(0.5, 1.0)
+USUAL = 0.5  # the threshold of a model that has none of its own
 
 
-def as_model(obj: Any, space: FeatureSpace, *, desired: Any = None, threshold: float = 0.5) -> Model:
+def as_model(obj: Any, space: FeatureSpace, *, desired: Any = None, threshold: float | None = None) -> Model:
     """Wrap a fitted classifier, a pipeline, a tree or a function as a model over a space.
 
     Parameters
@@ -46,8 +50,10 @@ def as_model(obj: Any, space: FeatureSpace, *, desired: Any = None, threshold: f
     desired : optional
         The desired class: a label ("1", 1 and True all find the class 1), or a column number where the model has no
         labels. By default the second of two classes.
-    threshold : float in [0, 1), default .5
-        The outcome is the desired one if the score is greater.
+    threshold : float in [0, 1), optional
+        The outcome is the desired one if the score is greater. By default, or if .5 is given: the model's own threshold
+        (of scikit-learn's `FixedThresholdClassifier` and `TunedThresholdClassifierCV`), and else .5. Then a classifier
+        of two classes is held to its own `predict`: see `Model.good`.
 
     Returns
     -------
@@ -57,7 +63,8 @@ def as_model(obj: Any, space: FeatureSpace, *, desired: Any = None, threshold: f
     Raises
     ------
     InputError
-        If the model is not fitted, is a regressor, has no such class, or does not stand on the space's columns.
+        If the model is not fitted, is a regressor, was fitted on one class only, has no such class, compares a margin
+        with a threshold of its own, or does not stand on the space's columns.
     TypeError
         If `obj` is none of those.
 
@@ -87,22 +94,23 @@ def as_model(obj: Any, space: FeatureSpace, *, desired: Any = None, threshold: f
         if callable(getattr(obj, method, None)):
             predict, name = obj if method == "__call__" else getattr(obj, method), _name(obj)
             number = _column_number(desired)
-            score, table = partial(_column_score, predict, number), table_for(obj, space, name)
+            score, table = partial(_column_score, predict, number), given_table(obj, space, name)
             reader = partial(_read_classifier, obj, 1 if number is None else number, 2, method)
-            return Model(score, space, threshold=threshold, name=name, desired=desired, table=table, reader=reader)
+            usual = USUAL if threshold is None else threshold
+            return Model(score, space, threshold=usual, name=name, desired=desired, table=table, reader=reader)
     hint = "; read a file with load_model" if isinstance(obj, str) or hasattr(obj, "__fspath__") else ""
     raise TypeError(
         f"a model must be a fitted classifier or a function that scores a table, got {type(obj).__name__}{hint}"
     )
 
 
-def _passed(model: Model, space: FeatureSpace, desired: Any, threshold: float) -> Model:
+def _passed(model: Model, space: FeatureSpace, desired: Any, threshold: float | None) -> Model:
     if model.space is not space:
         raise InputError(
             f"the model {model.name!r} was made for another feature space; wrap the original model in this one"
         )
     other_class = desired is not None and str(plain(desired)) != str(model.desired)
-    if other_class or threshold not in (0.5, model.threshold):
+    if other_class or threshold not in (None, model.threshold):
         raise InputError(
             f"the model {model.name!r} already has its desired class, {model.desired!r}, and its threshold, "
             f"{model.threshold}; choose them where it is made"
@@ -110,7 +118,7 @@ def _passed(model: Model, space: FeatureSpace, desired: Any, threshold: float) -
     return model
 
 
-def _tree_model(tree: Tree, space: FeatureSpace, desired: Any, threshold: float) -> Model:
+def _tree_model(tree: Tree, space: FeatureSpace, desired: Any, threshold: float | None) -> Model:
     columns = raw_columns(space)
     if columns is None:
         text = [f.name for f in space.features if any(isinstance(v, str) for v in f.labels) and f.tuples is None]
@@ -123,9 +131,9 @@ def _tree_model(tree: Tree, space: FeatureSpace, desired: Any, threshold: float)
         )
     chosen = match(desired, (0, 1))
     tree = tree if chosen == 1 else tree.reversed()
-    table = partial(raw_matrix, columns)
+    table, usual = partial(raw_matrix, columns), USUAL if threshold is None else threshold
     return Model(
-        tree.score, space, threshold=threshold, name="Tree", desired=chosen, tree=tree, table=table, reader=_read_tree
+        tree.score, space, threshold=usual, name="Tree", desired=chosen, tree=tree, table=table, reader=_read_tree
     )
 
 
@@ -135,39 +143,51 @@ def _read_tree(model: Model) -> Structure:
     return own_tree(model)
 
 
-def _read_classifier(obj: Any, column: int | None, classes: int, method: str, model: Model) -> Structure:
+def _read_classifier(obj: Any, column: int, classes: int, method: str, model: Model) -> Structure:
     from dueto.models.importers import read_classifier
 
     return read_classifier(obj, column, classes, method, model)
 
 
-def _classifier(obj: Any, classes: list[Any], space: FeatureSpace, desired: Any, threshold: float) -> Model:
+def _classifier(obj: Any, classes: list[Any], space: FeatureSpace, desired: Any, threshold: float | None) -> Model:
+    name = _name(obj)
+    if len(classes) == 1:
+        raise InputError(
+            f"{name} was fitted on one class only, {classes[0]!r}, so it has nothing to decide; "
+            "fit it on rows of both outcomes"
+        )
     column = match(desired, classes)
-    label = plain(desired) if column is None else classes[column]
+    assert column is not None  # of several classes
     # Margins of pairs of classes, not of classes:
     pairwise = len(classes) > 2 and attribute(obj, "decision_function_shape") == "ovo"
-    method = "predict"
-    if column is None:
-        score: Callable[[Any], Any] = _never
-    elif hasattr(obj, "predict_proba"):
+    method, two = "predict", len(classes) == 2
+    if hasattr(obj, "predict_proba"):
         method, score = "predict_proba", partial(_probability, obj, column, len(classes))
-    elif hasattr(obj, "decision_function") and len(classes) > 1 and not pairwise:
+    elif hasattr(obj, "decision_function") and not pairwise:
         method, score = "decision_function", partial(_logistic_margin, obj, column)
     else:
-        score = partial(_predicted, obj, label)
-    tree = _tree(obj, space, desired)
-    table = table_for(obj, space, _name(obj))
-    reader = partial(_read_classifier, obj, column, len(classes), method)
+        score = partial(_predicted, obj, classes[column])
+    decides = None
+    if threshold is None:
+        own = own_threshold(obj, classes, column) if two else None
+        threshold = USUAL if own is None else own
+        checked = two and method != "predict" and hasattr(obj, "predict")
+        decides = partial(_decided, obj, classes, column) if checked else None
     return Model(
-        score, space, threshold=threshold, name=_name(obj), desired=label, tree=tree, table=table, reader=reader
+        score,
+        space,
+        threshold=threshold,
+        name=name,
+        desired=classes[column],
+        classes=classes,
+        tree=_tree(obj, space, desired),
+        table=given_table(obj, space, name),
+        reader=partial(_read_classifier, obj, column, len(classes), method),
+        decides=decides,
     )
 
 
 # -- scores: functions of a table, which can be pickled ---------------------------------------------------------------
-
-
-def _never(table: Any) -> NDArray[np.float64]:
-    return np.zeros(len(table))
 
 
 def _probability(obj: Any, column: int, k: int, table: Any) -> NDArray[Any]:
@@ -188,6 +208,11 @@ def _logistic_margin(obj: Any, column: int, table: Any) -> NDArray[np.float64]:
         margin = margins.ravel() * (1.0 if column == 1 else -1.0)
     score = 1.0 / (1.0 + np.exp(-np.clip(margin, -700.0, 700.0)))
     return np.asarray(np.where(margin > 0, np.maximum(score, HALF), score))  # any positive margin counts
+
+
+def _decided(obj: Any, classes: list[Any], column: int, table: Any) -> NDArray[np.bool_] | None:
+    found = decided(obj, classes, table)
+    return None if found is None else found == column
 
 
 def _predicted(obj: Any, label: Any, table: Any) -> NDArray[np.bool_]:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dueto.models.lookup import NotUnderstood, known
-from dueto.models.tables import attribute
+from dueto.models.lookup import NotUnderstood, attribute, known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from dueto.models.inputs import Inputs
 
-__all__ = ["Trace", "folded", "traced"]
+__all__ = ["INSIDE", "Trace", "folded", "innermost", "traced"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +67,16 @@ def folded(obj: Any, inputs: Inputs) -> tuple[Any, Inputs]:
         trace = traced(step, Trace(inputs.owner, inputs.monotone), name)
         inputs = inputs.then(step.transform, trace.owner, trace.monotone)
     return folded(obj.steps[-1][1], inputs)
+
+
+def innermost(obj: Any) -> Any:
+    """The estimator that is given the raw columns themselves; a pipeline, if one of its steps changes them."""
+    inner = known(obj, INSIDE, ())
+    if inner is not None:
+        return innermost(attribute(obj, inner))
+    if known(obj, {"sklearn.Pipeline": True}, ()) and all(_passes(step) for _, step in obj.steps[:-1]):
+        return innermost(obj.steps[-1][1])
+    return obj
 
 
 def traced(transformer: Any, trace: Trace, name: str) -> Trace:

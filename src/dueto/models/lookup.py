@@ -1,4 +1,4 @@
-"""What class of what package an object is of, without importing the package; and why a model is not understood."""
+"""What an object is and has, without importing its package; and why a model is not understood."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["NotUnderstood", "known"]
+__all__ = ["NotUnderstood", "attribute", "known"]
 
 PREDICTS = ("predict_proba", "decision_function", "predict")
 
 
 class NotUnderstood(Exception):
     """Why a model's structure is not read, as a clause."""
+
+
+def attribute(obj: Any, name: str) -> Any:
+    """An attribute, or None: some estimators raise errors of their own until they are fitted."""
+    try:
+        return getattr(obj, name, None)
+    except Exception:
+        return None
 
 
 def known(obj: Any, table: Mapping[str, Any], methods: Sequence[str] = PREDICTS) -> Any:

@@ -7,25 +7,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dueto.errors import InputError, some
+from dueto.frames import is_frame
+from dueto.models.folding import innermost
+from dueto.models.lookup import attribute
 from dueto.models.raw import raw_columns, raw_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Iterable
 
     import numpy as np
     from numpy.typing import NDArray
 
     from dueto.space import FeatureSpace
 
-__all__ = ["attribute", "columns_behind", "fitted_names", "table_for"]
-
-
-def attribute(obj: Any, name: str) -> Any:
-    """An attribute, or None: some estimators raise errors of their own until they are fitted."""
-    try:
-        return getattr(obj, name, None)
-    except Exception:
-        return None
+__all__ = ["columns_behind", "features_of", "fitted_names", "table_for"]
 
 
 def table_for(obj: Any, space: FeatureSpace, name: str) -> Callable[[NDArray[np.float64]], Any]:
@@ -65,9 +60,9 @@ def _frame(space: FeatureSpace, columns: tuple[Hashable, ...], names: list[str],
 
 
 def fitted_names(obj: Any, space: FeatureSpace) -> list[str] | None:
-    names = attribute(obj, "feature_names_in_")
+    names = _names(obj)
     if names is not None:
-        return [str(n) for n in names]
+        return names
     for own in ("feature_names_", "feature_name_"):  # CatBoost, LightGBM
         names = attribute(obj, own)
         if isinstance(names, list) and names and set(names) <= set(space.columns):
@@ -75,18 +70,43 @@ def fitted_names(obj: Any, space: FeatureSpace) -> list[str] | None:
     return None
 
 
+def _names(obj: Any) -> list[str] | None:
+    """The columns that a fitted object, or all that is inside it, was fitted on."""
+    found = (attribute(one, "feature_names_in_") for one in (obj, innermost(obj)))
+    return next(([str(n) for n in names] for names in found if names is not None), None)
+
+
+def features_of(obj: Any, frame: Any) -> Any:
+    """The columns of a frame that a fitted object takes, in its order; the frame itself where it does not tell.
+
+    LightGBM writes "_" for a blank in a name, and such a name is found.
+    """
+    names = _names(obj)
+    if names is None or not is_frame(frame):
+        return frame
+    found = _behind(names, frame.columns)
+    return frame if None in found else frame[found]
+
+
 def columns_behind(names: list[str], space: FeatureSpace, model: str) -> tuple[Hashable, ...]:
     """The space's columns behind a model's names: by name, by name as ONNX writes it, or by position in an array."""
     if space.flavour == "numpy" and len(names) == len(space.columns):
         return space.columns
-    exact = {str(c): c for c in space.columns}
-    loose = {_simple(c): c for c in exact}
-    absent = [n for n in names if n not in exact and (n not in loose or len(loose) < len(exact))]
-    if absent:
+    found = _behind(names, space.columns)
+    if None in found:
+        absent = names[found.index(None)]
         raise InputError(
-            f"{model} was fitted on a column {absent[0]!r}, which the data does not have; it has {some(space.columns)}"
+            f"{model} was fitted on a column {absent!r}, which the data does not have; it has {some(space.columns)}"
         )
-    return tuple(exact[n] if n in exact else exact[loose[n]] for n in names)
+    return tuple(found)
+
+
+def _behind(names: list[str], columns: Iterable[Any]) -> list[Any]:
+    """For each name the column that is meant, or None: exactly, or as ONNX or LightGBM writes it, if that is unique."""
+    exact = {str(c): c for c in columns}
+    loose = {_simple(c): c for c in exact}
+    unique = len(loose) == len(exact)
+    return [exact[n] if n in exact else exact[loose[n]] if unique and n in loose else None for n in names]
 
 
 def _simple(name: str) -> str:

@@ -44,7 +44,7 @@ IMPORTERS: Mapping[str, str] = {
 }
 
 
-def read_classifier(obj: Any, column: int | None, classes: int, method: str, model: Model) -> Structure:
+def read_classifier(obj: Any, column: int, classes: int, method: str, model: Model) -> Structure:
     """The structure of a fitted classifier, or of a pipeline that ends in one.
 
     Raises
@@ -52,8 +52,6 @@ def read_classifier(obj: Any, column: int | None, classes: int, method: str, mod
     NotUnderstood
         If there is none, or none that is known.
     """
-    if column is None:
-        raise NotUnderstood(f"{model.name} never gives the desired class")
     if method == "predict":
         raise NotUnderstood(f"{model.name} gives labels only, neither probabilities nor a margin")
     estimator, inputs = folded(obj, Inputs.of(obj, model))

@@ -9,17 +9,18 @@ import numpy as np
 from dueto.models.inputs import as_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
 __all__ = ["coded"]
 
 
-def coded(labels: Callable[[int, int], Sequence[Any] | None], table: Any) -> NDArray[np.float64]:
-    """A table as float64, its pandas categories as positions in a list; missing, or not in the list, is NaN.
+def coded(codes: Callable[[int, int, Any], NDArray[Any]], table: Any) -> NDArray[np.float64]:
+    """A table as float64, its pandas categories as positions in a list; missing, or not in the list (-1), is NaN.
 
-    `labels(place, rank)` is the list of the column at `place`, the rank-th categorical one; None keeps its own.
+    `codes(place, rank, categories)` are the positions of the categories of the column at `place`, the rank-th
+    categorical one.
     """
     import pandas as pd
 
@@ -32,10 +33,8 @@ def coded(labels: Callable[[int, int], Sequence[Any] | None], table: Any) -> NDA
         if not isinstance(dtype, pd.CategoricalDtype):
             plain.append(k)
             continue
-        column, wanted = table.iloc[:, k].array, labels(k, rank)
-        own = np.arange(len(dtype.categories)) if wanted is None else pd.Index(wanted).get_indexer(dtype.categories)
-        codes = np.append(np.where(own < 0, np.nan, own), np.nan)
-        found[:, k] = codes[column.codes]
+        own = np.asarray(codes(k, rank, dtype.categories))
+        found[:, k] = np.append(np.where(own < 0, np.nan, own), np.nan)[table.iloc[:, k].array.codes]
         rank += 1
     if plain:
         found[:, plain] = as_numbers(table.iloc[:, plain])

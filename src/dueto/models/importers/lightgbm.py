@@ -90,5 +90,7 @@ def _numbers(categories: list[list[Any]], table: Any) -> NDArray[np.float64]:
     return found
 
 
-def _nth(categories: list[list[Any]], _: int, rank: int) -> list[Any] | None:
-    return categories[rank] if rank < len(categories) else None
+def _nth(lists: list[list[Any]], _: int, rank: int, categories: Any) -> NDArray[Any]:
+    import pandas as pd
+
+    return pd.Index(lists[rank]).get_indexer(categories) if rank < len(lists) else np.arange(len(categories))

@@ -17,11 +17,13 @@ from dueto.models.importers.coded import coded
 from dueto.models.lookup import NotUnderstood
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from dueto.models.structure import Structure
 
-__all__ = ["classifier"]
+__all__ = ["classifier", "fitted_labels", "labels_in"]
 
 
 def classifier(task: Task) -> Structure:
@@ -52,7 +54,7 @@ def classifier(task: Task) -> Structure:
     sparse = hasattr(inputs.table(base_row(inputs.space)[None]), "tocoo")
     if sparse or not np.isnan(missing):  # a number that is taken for missing breaks every order
         inputs = replace(inputs, monotone=np.zeros_like(inputs.monotone))
-    numbers = partial(_numbers, _categories(model), missing)
+    numbers = partial(_numbers, _kept(model), missing)
     return task.logistic(inputs.columns(numbers), form, slack + rounding_of_sum(form), eps=EPS32)
 
 
@@ -90,30 +92,82 @@ def _tree(tree: dict[str, Any], sign: float) -> dict[str, Any]:
     }
 
 
-def _categories(model: dict[str, Any]) -> list[list[Any] | None]:
-    """For each column, the labels of its categories as they were at fitting; empty where the version keeps none."""
-    return [_labels(column) for column in model.get("cats", {}).get("enc", [])]
+# -- categories: XGBoost keeps texts as bytes, one after the other, and where each ends; up to 3.2 it counts the ends in
+# -- characters, so that what it keeps, and compares, of texts beyond ASCII are pieces that are no labels
 
 
-def _labels(column: dict[str, Any]) -> list[Any] | None:
+def fitted_labels(booster: Any) -> list[list[Any]]:
+    """For each column, what is kept of its categories: numbers, or texts as bytes; nothing at all by old versions."""
+    return _kept(json.loads(bytes(booster.save_raw("json")))["learner"]["gradient_booster"])
+
+
+def labels_in(kept: list[Any], known: Sequence[Any]) -> list[Any] | None:
+    """The labels behind what is kept of them, some of which are known; None if they cannot be told."""
+    labels = list(known)
+    for cut in CUTS:
+        if cut(labels) == kept:
+            return labels
+    try:
+        found = [piece.decode() if isinstance(piece, bytes) else piece for piece in kept]
+    except UnicodeDecodeError:
+        return None
+    told = all(map(str.isascii, filter(_is_text, found))) and set(found) & set(labels)
+    return found if told else None
+
+
+def _kept(model: dict[str, Any]) -> list[list[Any]]:
+    model = model.get("gbtree", model)
+    return [_pieces(column) for column in model.get("model", model).get("cats", {}).get("enc", [])]
+
+
+def _pieces(column: dict[str, Any]) -> list[Any]:
     if "offsets" not in column:
         return list(column["values"])
-    text, ends = bytes(v % 256 for v in column["values"]), column["offsets"]
-    return [text[a:b].decode() for a, b in pairwise(ends)] or None
+    return _cut(bytes(v % 256 for v in column["values"]), column["offsets"])
 
 
-def _numbers(categories: list[list[Any] | None], missing: float, table: Any) -> NDArray[np.float64]:
+def _cut(text: bytes, ends: Sequence[int]) -> list[Any]:
+    return [text[a:b] for a, b in pairwise(ends)]
+
+
+def _by_bytes(labels: Sequence[Any]) -> list[Any]:
+    return [label.encode() if _is_text(label) else label for label in labels]
+
+
+def _by_characters(labels: Sequence[Any]) -> list[Any]:
+    if not all(map(_is_text, labels)):
+        return list(labels)
+    return _cut("".join(labels).encode(), [0, *np.cumsum([len(label) for label in labels]).tolist()])
+
+
+def _is_text(label: Any) -> bool:
+    return isinstance(label, str)
+
+
+CUTS = (_by_bytes, _by_characters)
+
+
+def _numbers(kept: list[list[Any]], missing: float, table: Any) -> NDArray[np.float64]:
     """What a sparse table does not hold is missing, not zero; so is the number that stands for it."""
     if hasattr(table, "tocoo"):
         held = table.tocoo()
         found = np.full(table.shape, np.nan)
         found[held.row, held.col] = held.data
     else:
-        found = coded(partial(_at, categories), table)
+        found = coded(partial(_at, kept), table)
     if not np.isnan(missing):
         found[found.astype(np.float32) == np.float32(missing)] = np.nan
     return found
 
 
-def _at(categories: list[list[Any] | None], place: int, _: int) -> list[Any] | None:
-    return categories[place] if categories else None
+def _at(kept: list[list[Any]], place: int, _: int, categories: Any) -> NDArray[Any]:
+    """Where XGBoost finds each category among those of the fitting."""
+    if not kept or not kept[place]:
+        return np.arange(len(categories))
+    codes = {piece: code for code, piece in enumerate(kept[place])}
+    if len(codes) < len(kept[place]):
+        raise NotUnderstood(
+            "XGBoost keeps two categories under one name, as it does not count bytes beyond ASCII right"
+        )
+    ways = [np.array([codes.get(piece, -1) for piece in cut(list(categories))], dtype=np.intp) for cut in CUTS]
+    return max(ways, key=lambda found: int((found >= 0).sum()))

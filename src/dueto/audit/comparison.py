@@ -1,0 +1,190 @@
+"""Several rule finders on one row, side by side, judged alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dueto.audit.base import audited
+from dueto.errors import InputError
+from dueto.explain import Explainer
+from dueto.rules import FINDERS, finder_named
+from dueto.seeds import generator
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from dueto.audit.found import Judgement
+    from dueto.distance import Distance
+    from dueto.rules import Finder
+    from dueto.space import FeatureSpace
+
+__all__ = ["Compared", "Comparison", "compare", "compared"]
+
+NOBODY = "(no condition: everybody is refused)"
+ALL = tuple(name for name in FINDERS if name != "auto")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What one finder gave.
+
+    Parameters
+    ----------
+    method : str
+        The finder.
+    judgement : Judgement
+        Its rule, and what that is worth.
+    seconds : float
+        What finding it took, a verdict by the counterfactual method included; of the first, also what the model and
+        the machine make ready once.
+    rows_scored : int
+        How many rows the model was asked about by then.
+    finished : bool
+        False if the finder's time ran out: the rule is then the best so far.
+    """
+
+    method: str
+    judgement: Judgement
+    seconds: float
+    rows_scored: int
+    finished: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        spent = {"seconds": self.seconds, "rows_scored": self.rows_scored, "finished": self.finished}
+        return {"method": self.method} | spent | {"judgement": self.judgement.to_dict()}
+
+
+@dataclass(frozen=True)
+class Comparison(Sequence[Compared]):
+    """What several finders gave for a row; `print` it for a table and the rules."""
+
+    label: str
+    found: tuple[Compared, ...]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.found[at]
+
+    def __str__(self) -> str:
+        head = ("method", "length", "verdict", "refused", "accepted", "seconds", "rows scored")
+        rows = [head, *(self._line(one) for one in self.found)]
+        wide = [max(len(row[i]) for row in rows) for i in range(len(head))]
+        left = (0, 2)
+        table = "\n".join(
+            "  ".join(c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, wide, strict=True)))
+            for row in rows
+        )
+        rules = "\n\n".join(
+            "\n".join([f"{one.method}:", *(f"  - {c}" for c in one.judgement.rule.conditions() or [NOBODY])])
+            for one in self.found
+        )
+        about = "Length counts components; refused and accepted are rows of the data that meet the rule."
+        late = [one.method for one in self.found if not one.finished]
+        ended = f"\nTime ran out for {', '.join(late)}: the best rule so far." if late else ""
+        return f"{self.label}: why was it refused?\n\n{table}\n\n{about}{ended}\n\n{rules}"
+
+    def _line(self, one: Compared) -> tuple[str, ...]:
+        told, support = one.judgement, one.judgement.support
+        counts = f"{support.refused:,}", f"{support.accepted:,}"
+        return (
+            one.method,
+            str(len(told.rule)),
+            str(told.category),
+            *counts,
+            f"{one.seconds:.3g}",
+            f"{one.rows_scored:,}",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {"label": self.label, "found": [one.to_dict() for one in self.found]}
+
+
+def compare(
+    model: Any,
+    data: Any,
+    row: Any,
+    *,
+    methods: Sequence[str | Finder] = ALL,
+    space: FeatureSpace | None = None,
+    constraints: Any = (),
+    desired: Any = None,
+    threshold: float = 0.5,
+    counterfactual_method: Any = "auto",
+    distance: Distance | None = None,
+    plausible: float | None = None,
+    seconds: float = 30.0,
+    rng: np.random.Generator | int = 0,
+) -> Comparison:
+    """What does each method say a refusal is due to, and what is that worth?
+
+    Parameters
+    ----------
+    methods : sequence of str or Finder
+        The finders, in the order of the table.
+    seconds : float
+        The longest for one question of the judge; see `audit`.
+    model, data, row, space, constraints, desired, threshold, counterfactual_method, distance, plausible, rng :
+        As in `explain`.
+
+    Raises
+    ------
+    InputError
+        As in `explain`; if there is no such method, or none is given.
+
+    Examples
+    --------
+    >>> import dueto
+    >>> import pandas as pd
+    >>> data = pd.DataFrame({"income": [12, 22, 35, 41, 50], "debt": [40, 32, 32, 10, 5]})
+    >>> def model(frame):
+    ...     return ((frame["income"] > 22) | (frame["debt"] < 32)).astype(float)
+    >>> found = dueto.compare(model, data, 1, methods=["minimum", "set-cover"])
+    >>> [(one.method, str(one.judgement.rule), str(one.judgement.category)) for one in found]
+    [('minimum', 'income <= 22 and debt >= 32', 'GC minimal'), ('set-cover', 'income <= 22', 'FGC')]
+    """
+    explainer = Explainer(
+        model,
+        data,
+        space=space,
+        constraints=constraints,
+        desired=desired,
+        threshold=threshold,
+        counterfactual_method=counterfactual_method,
+        distance=distance,
+        plausible=plausible,
+    )
+    return compared(explainer, row, methods=methods, seconds=seconds, rng=rng)
+
+
+def compared(
+    explainer: Explainer,
+    row: Any,
+    *,
+    methods: Sequence[str | Finder] = ALL,
+    seconds: float = 30.0,
+    rng: np.random.Generator | int = 0,
+    label: str | None = None,
+) -> Comparison:
+    """`compare` with an `Explainer` made before, for many rows; its own rule finder is not used."""
+    finders = [finder_named(method) for method in methods]
+    if not finders:
+        raise InputError("no methods to compare are given; give some of " + ", ".join(ALL))
+    draws = generator(rng).spawn(len(finders) + 1)
+    rules, spent = [], []
+    for finder, own in zip(finders, draws, strict=False):
+        start, before = time.perf_counter(), explainer.model.rows_scored
+        rules.append(explainer.rule(row, method=finder, rng=own))
+        spent.append((time.perf_counter() - start, explainer.model.rows_scored - before))
+    judged = audited(explainer, rules, row=row, seconds=seconds, rng=draws[-1])
+    found = (
+        Compared(finder.name, judgement, *told, rule.run is None or rule.run.finished)
+        for finder, rule, judgement, told in zip(finders, rules, judged, spent, strict=True)
+    )
+    return Comparison(label or judged[0].label, tuple(found))
