@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
+from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
 import dueto
 from dueto.audit import Category
 from dueto.rules import FINDERS, GeneticRule, MinimumRule
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +51,31 @@ def test_a_finder_whose_time_ran_out_is_said_to_have_the_best_so_far(german):
     found = dueto.compare(model, data, 1, methods=[GeneticRule(seconds=0), MinimumRule()])
     assert [one.finished for one in found] == [False, True]
     assert "Time ran out for genetic: the best rule so far." in str(found)
+
+
+@pytest.mark.parametrize("method", ["set-cover", "anchor"])
+def test_a_rule_that_does_not_hold_is_shown_with_its_exception_and_no_claim(german, method):
+    model, data = german
+    explainer = dueto.Explainer(model, data, method=method)
+    every = (explainer.explain(int(row), k=1) for row in explainer.refused)
+    found = next(one for one in every if one.rule.verdict.counterexample is not None)
+    other = found.rule.verdict.counterexample
+    assert model.predict(pd.DataFrame([other])[data.columns])[0] == model.classes_[1]
+    assert found.rule.covers(dueto.FeatureSpace.infer(data), pd.DataFrame([other])[data.columns]).all()
+    text = " ".join(str(found).split())
+    assert f"What the method '{method}' says it is due to:" in text
+    assert "But not everybody who meets" in text
+    assert "is refused (" not in text
+    assert found.to_dict()["rule"]["run"]["finished"] is True
+
+
+@pytest.mark.parametrize("method", ["genetic", "genetic-cf", "anchor"])
+def test_rules_do_not_depend_on_how_many_processes_find_them(german, method):
+    model, data = german
+    rows = [1, 11, 18]
+    explainer = dueto.Explainer(model, data)
+    told = [Parallel(n_jobs=n)(delayed(explainer.rule)(row, method=method, rng=row) for row in rows) for n in (1, 2)]
+    assert told[0] == told[1]
 
 
 def test_a_row_that_is_not_refused_and_no_methods_are_refused(german):

@@ -8,7 +8,9 @@ feasible instance that satisfies a rule and gets the desired outcome is an *exce
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Component", "Components", "Least", "Rule", "Run", "Scope", "Standing", "Verdict"]
 
 Op = Literal["<=", ">=", "="]
+NUMBER = re.compile(r"[+-]?(\d[\d_]*(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Component:
             raise InputError(f"a condition on {self.feature!r} cannot use {self.op!r}; use '<=', '>=' or '='")
 
     def __str__(self) -> str:
-        return f"{self.feature} {self.op} {'missing' if self.value is None else self.value}"
+        return f"{_named(self.feature)} {self.op} {'missing' if self.value is None else self.value}"
 
 
 class Standing(StrEnum):
@@ -226,6 +229,11 @@ class Run:
     history: tuple[Mapping[str, Any], ...] = ()
     others: tuple[Rule, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Whether it finished, and its figures but for times; None for those that are not finite."""
+        told = {k: v if math.isfinite(v) else None for k, v in self.figures.items() if not k.startswith("seconds")}
+        return {"finished": self.finished, "figures": told, "others": [str(rule) for rule in self.others]}
+
 
 def wilson(k: int, n: int) -> tuple[float, float]:
     """Wilson's 95 % interval for a share of which `k` of `n` independent draws are a sample; (0, 1) if n is 0.
@@ -325,7 +333,12 @@ def _conditions(feature: str, parts: Sequence[Component]) -> list[str]:
         return [str(component) for component in parts]
     if value["<="] == value[">="]:
         return [str(Component(feature, "=", value["<="]))]
-    return [f"{value['>=']} <= {feature} <= {value['<=']}"]
+    return [f"{value['>=']} <= {_named(feature)} <= {value['<=']}"]
+
+
+def _named(feature: str) -> str:
+    """A feature's name, in quotes where it would be read as a number."""
+    return json.dumps(feature) if NUMBER.fullmatch(feature.strip()) else feature
 
 
 class Components:

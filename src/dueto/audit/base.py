@@ -49,7 +49,7 @@ def audit(
     space: FeatureSpace | None = None,
     constraints: Any = (),
     desired: Any = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     counterfactual_method: str | Method = "auto",
     distance: Distance | None = None,
     plausible: float | None = None,

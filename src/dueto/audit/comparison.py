@@ -115,7 +115,7 @@ def compare(
     space: FeatureSpace | None = None,
     constraints: Any = (),
     desired: Any = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     counterfactual_method: Any = "auto",
     distance: Distance | None = None,
     plausible: float | None = None,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dueto.cli import console
-from dueto.cli.inputs import FILE, as_json, data_options, explainer_for, options, rows_of
+from dueto.cli.asked import encoded_rows
+from dueto.cli.inputs import FILE, as_json, data_options, explainer_for, options
 from dueto.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ HOLD, FAILS, UNKNOWN = 0, 1, 3
     click.option("--plaf", type=FILE, metavar="FILE", help="Constraints on what may change, one a line."),
     data_options,
     click.option("--desired", metavar="CLASS", help="Class of the desired outcome.  [default: the second of two]"),
-    click.option("--threshold", type=float, default=0.5, show_default=True, help="Score that it must exceed."),
+    click.option("--threshold", type=float, help="Score that it must exceed.  [default: 0.5, or the model's own]"),
     click.option(
         "--counterfactual-method",
         default="auto",
@@ -90,7 +91,12 @@ def audit(
     if applicants is not None and row is None:
         raise InputError("--applicants needs the row there that the rules are about: give --row N")
     explainer = explainer_for(**given)
-    who = None if row is None else next(iter(rows_of(explainer, [row], applicants)))[1]
+    who = None
+    if row is not None:
+        ((one, _),) = encoded_rows(explainer, [row], applicants)
+        if one.problem:
+            raise InputError(one.problem)
+        who = one.row
     with console.working("judging the rules"):
         from dueto.audit import audited
 
