@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from dueto import Explainer, FeatureSpace, as_model, cf, fixed, x
 from dueto.counterfactuals import BranchAndBound, LeafBoxes, Status, build_query
+from dueto.counterfactuals.ranking import irredundant, neat
 from dueto.rule import Standing
 
 if TYPE_CHECKING:
@@ -78,6 +79,41 @@ def test_the_nearest_point_of_a_range_is_found_to_the_last_bit(constraints: Any,
         assert all(holds(y, own) for y in answer.X)
     else:
         assert answer.status is Status.NONE
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=25)
+def test_fewer_digits_cost_a_millionth_at_most_and_keep_what_holds_of_a_change(seed: int):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.random(60), "b": 5000 * rng.random(60), "n": rng.integers(0, 9, 60)})
+    tree = DecisionTreeClassifier(max_leaf_nodes=10, random_state=0).fit(frame, rng.permutation(60) < 25)
+    space = FeatureSpace.infer(frame).declare({"a": {"low": 0.0, "high": 1.0}, "b": {"low": 0, "high": 5000}})
+    model = as_model(tree, space)
+    X = space.encode(frame)
+    query = build_query(model, space, X[~model.good(X)][0], constraints=[cf.b <= 1.5 * x.b])
+    exact = LeafBoxes().find(query, k=5, nearest=True, rng=rng).X
+    shown = neat(query, exact)
+    assert query.accepts(shown).all()
+    assert (query.changed(shown) == query.changed(exact)).all()
+    grown = query.distances(shown) - query.distances(exact)
+    assert ((grown >= 0) & (grown <= 1e-6)).all()
+    assert np.array_equal(irredundant(query, shown), shown[np.argsort(query.distances(shown), kind="stable")])
+    moved = shown != exact
+    assert (moved.any(axis=1) <= query.changed(exact)[:, :2].any(axis=1)).all()
+    assert all(len(repr(s)) < len(repr(e)) for s, e in zip(shown[moved], exact[moved], strict=True))
+
+
+def test_a_change_to_a_bound_is_written_with_few_digits_unless_that_would_undo_it():
+    frame = pd.DataFrame({"a": [0.0, 0.25, 1.0]})
+    space = FeatureSpace.infer(frame).declare({"a": {"low": 0, "high": 1}})
+    for wanted, exact, shown in [
+        (lambda a: a <= 0.8789999980832609, 0.8789999980832609, 0.878999),
+        (lambda a: (a <= 0.8789999980832609) & (a > 0.8789999980832607), 0.8789999980832609, 0.8789999980832609),
+        (lambda a: a <= 0.5, 0.5, 0.5),
+    ]:
+        model = as_model(lambda table, wanted=wanted: wanted(table["a"]) * 1.0, space)
+        query = build_query(model, space, np.array([1.0]))
+        assert neat(query, np.array([[exact]])).tolist() == [[shown]]
 
 
 @pytest.mark.parametrize("trees", [1, 3, 20])

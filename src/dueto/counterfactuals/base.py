@@ -166,7 +166,8 @@ class Answer:
     rows_scored : int
         How many rows the model was asked about.
     reason : str
-        For NONE, why there is none, where the constraints alone say so; for UNKNOWN, what was spent.
+        For NONE, why there is none, where the constraints alone say so; for UNKNOWN, what was spent; for OPTIMAL, how
+        much nearer something could be, where fewer digits were preferred to the last bit.
     boxes : int
         How many boxes of instances were looked at, by a method that bounds boxes.
     """

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dueto.box import Box
+from dueto.counterfactuals import additive
 from dueto.counterfactuals.base import Answer, Query, Status
 from dueto.counterfactuals.cells import refusal
 from dueto.counterfactuals.grid import DONORS, Grid
@@ -161,6 +163,8 @@ def compiled(grid: Grid) -> None:
     search._within(1.0, search.lo, search.hi)
     for nearest in (False, True):
         search.proved(limit=1.0, nearest=nearest)
+    if additive.suits(grid):
+        additive.nearest(search, 1.0)
 
 
 def _listed(grid: Grid) -> bool:
@@ -264,7 +268,8 @@ class Search:
         near = near[[self.k.fits(g.forest, g.ties, -1, p) for p in near]]
         known = [self.closer(p) for p in [*near, *self.climbed(STARTS)]]
         limit = min((self.distance(p) for p in known), default=np.inf)
-        status, point = self.proved(limit=np.nextafter(limit, np.inf), nearest=True)
+        find = partial(additive.nearest, self) if additive.suits(g) else partial(self.proved, nearest=True)
+        status, point = find(limit=np.nextafter(limit, np.inf))
         points = np.array(known if point is None else [*known, point], dtype=np.intp).reshape(-1, len(self.lo))
         if status is Status.NONE:
             return (Status.OPTIMAL if len(points) else Status.NONE), points

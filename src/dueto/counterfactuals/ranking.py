@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dueto.domain import distinct_rows
+from dueto.domain import NEAR, distinct_rows, shortest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dueto.counterfactuals.base import Query
 
-__all__ = ["best_moves", "irredundant", "ranked"]
+__all__ = ["best_moves", "irredundant", "neat", "ranked"]
 
 MOST = 200  # kinds of move kept, the nearest
 
@@ -64,6 +64,35 @@ def irredundant(query: Query, X: NDArray[np.float64]) -> NDArray[np.float64]:
     X = X[accepted]
     X = X[distinct_rows(X)[0]] if len(X) else X
     return X[np.argsort(query.distances(X), kind="stable")]
+
+
+def neat(query: Query, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rows, each change over a declared range of real numbers written with as few digits as a little more allows.
+
+    A value may move on, away from x, by `NEAR` of its range, as long as the row is accepted and none of its changes
+    could be undone; else it stays as it is. So a distance grows by at most `NEAR` times the sum of its weights.
+
+    Parameters
+    ----------
+    query : Query
+    X : (k, n) float64
+        Accepted rows without redundant changes.
+    """
+    X = X.copy()
+    changed = query.changed(X)
+    for j, feature in enumerate(query.space.features):
+        domain = feature.domain
+        if domain.interval is None or domain.integer or np.isnan(query.x[j]):
+            continue
+        (low, high), slack = domain.interval, NEAR * domain.range
+        for i in np.flatnonzero(changed[:, j] & ~np.isnan(X[:, j])):
+            y = float(X[i, j])
+            ends = (y, min(y + slack, high)) if y > query.x[j] else (max(y - slack, low), y)
+            trial = X[i : i + 1].copy()
+            trial[0, j] = shortest(*ends, near=y)
+            if trial[0, j] != y and np.array_equal(irredundant(query, trial), trial, equal_nan=True):
+                X[i] = trial
+    return X
 
 
 def _reset(query: Query, X: NDArray[np.float64], undone: NDArray[np.bool_]) -> NDArray[np.float64]:
