@@ -442,7 +442,9 @@ def test_numbered_columns_are_features_by_number():
         Component("5", ">=", 4),
         Component("5", "<=", 5),
     )
-    assert str(read([{"feature": 5, "op": ">", "value": 4}], space, frame)) == "5 >= 5"
+    found = read([{"feature": 5, "op": ">", "value": 4}], space, frame)
+    assert str(found) == '"5" >= 5'
+    assert read(str(found), space, frame) == found
     array = frame.to_numpy()
     assert str(read([{"feature": 1, "op": ">", "value": 4}], FeatureSpace.infer(array), array)) == "x1 >= 5"
 

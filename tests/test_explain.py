@@ -546,6 +546,28 @@ def test_an_applicants_own_value_stays_possible_though_it_is_in_no_domain():
         assert [str(c) for c in e.counterfactuals] == ["b: 7 → 8"]
 
 
+def test_over_a_declared_range_a_change_has_few_digits_and_says_what_they_cost():
+    frame = pd.DataFrame({"rate": [0.991, 0.2, 0.767], "age": [30, 40, 30]})
+    space = FeatureSpace.infer(frame).declare({"rate": {"low": 0.0, "high": 1.5}})
+    tree = DecisionTreeClassifier(random_state=0).fit(frame[["rate"]].assign(age=0), [0, 1, 1])  # 0.991 or 0.767
+    e = explain(tree, frame, 0, space=space)
+    change = e.counterfactuals[0].changes[0]
+    assert (e.status, str(change), len(e.counterfactuals)) == (Status.OPTIMAL, "rate: 0.991 → 0.879", 1)
+    assert "(proved: nothing is nearer than the first by more than 1e-06)" in str(e)
+    found = Explainer(tree, frame, space=space)
+    exact = found.method.find(found.query(found.X[0]), k=1, nearest=True, rng=np.random.default_rng(0))
+    assert 0 < e.counterfactuals[0].cost - exact.distances[0] <= 1e-6
+    assert explain(tree, frame, 0).reason == ""  # every value is one of the data's
+
+
+def test_explain_takes_what_an_explainer_is_asked():
+    e = explain(tiny, TINY, 1, at_most=1, k=1, rng=2)
+    expected = Explainer(tiny, TINY).explain(1, at_most=1, k=1, rng=2)
+    assert e.short == expected.short is not None
+    assert e.to_dict() | {"seconds": 0} == expected.to_dict() | {"seconds": 0}
+    assert explain(tiny, TINY, 1).short is None
+
+
 def test_a_search_that_finds_nothing_does_not_speak_of_proof():
     e = explain(lambda frame: np.zeros(len(frame)), TINY, 0, counterfactual_method="geco")
     assert e.status is Status.UNKNOWN

@@ -54,6 +54,8 @@ def rule(*conditions: tuple[str, Any, Any]) -> Rule:
         ([("age", "<=", 40), ("age", "=", 30)], "age <= 40 and age = 30"),
         ([("age", "<=", 40), ("age", "<=", 30), ("age", ">=", 20)], "age <= 40 and age <= 30 and age >= 20"),
         ([("age", "<=", 40), ("age", "<=", 40)], "age <= 40"),
+        ([("0", "<=", 21), ("1", ">=", 1), ("1", "<=", 2)], '"0" <= 21 and 1 <= "1" <= 2'),
+        ([("-1.5e3", "=", 2), ("2nd", "=", 3), ("x0", "=", 1)], '"-1.5e3" = 2 and 2nd = 3 and x0 = 1'),
     ],
 )
 def test_a_rule_reads_as_one_condition_a_feature_and_leaves_none_out(conditions: Any, text: str):

@@ -190,7 +190,11 @@ def test_an_integer_feature_may_become_a_float_one():
         ("age", {"values": [1, np.inf]}, "feature 'age': inf cannot be declared"),
         ("age", {"values": [1, None]}, "feature 'age': list no None; declare 'missing' instead"),
         ("job", {"values": ["clerk", None]}, "feature 'job': list no None; declare 'missing' instead"),
-        ("job", {"values": ["clerk", 5]}, "feature 'job' cannot have the label 5: its labels are 'clerk', 'smith'"),
+        (
+            "job",
+            {"values": ["clerk", 5]},
+            "feature 'job' cannot have the label 5: its labels are 'clerk', 'smith'; change",
+        ),
         ("edu", {"values": ["low", "PhD"]}, "feature 'edu' has no label 'PhD'; give the whole order"),
         ("g", {"values": ["a", "c"]}, "one-hot group 'g' has no column for 'c'; it has 'a', 'b', '.none.'"),
         ("age", {"low": 1, "values": [1]}, "feature 'age': declare its 'values', or 'low' and 'high', not both"),
@@ -402,6 +406,9 @@ def test_one_row_of_a_group_alone_is_not_enough():
     [
         (lambda f: f.drop(columns="rate"), "the data has no column 'rate'; it has 'age', 'job', 'edu', 'g_a', 'g_b'"),
         (lambda f: f.assign(job="judge"), "column 'job', row 0: 'judge' is not one of its categories"),
+        (lambda f: f.assign(job=17), "'clerk', 'smith'; it is a number, and they are not: change the column's type"),
+        (lambda f: f.assign(edu="PhD").astype({"edu": object}), "or give the label its place in the order"),
+        (lambda f: f.rename(columns={"rate": "rates"}), "the data has no column 'rate'; did you mean 'rates'"),
         (lambda f: f.assign(age="old"), "column 'age', row 0: 'old' is not a number"),
         (lambda f: f.assign(rate=[0.5, 1, -np.inf, 0]), "column 'rate', row 2: the value is infinite"),
         (lambda f: f.assign(rate=[0.5, 1, 1, 1e200]), "column 'rate', row 3: the value is beyond 1e.150"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Domain", "distinct_rows", "same"]
+__all__ = ["NEAR", "Domain", "distinct_rows", "same", "shortest"]
 
 LISTED = 100_000  # a whole-number range of at most this many values is listed, value by value
+NEAR = 1e-6  # of a declared range: how much of a bound or of a change is given up for fewer digits
 GRID = 256  # points that stand for a longer range when candidates are drawn
 
 
@@ -169,3 +171,27 @@ def distinct_rows(X: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.
 def _unique(keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     return first, inverse, counts
+
+
+def shortest(low: float, high: float, *, near: float) -> float:
+    """The number with the fewest significant digits in [low, high]; of several, the one nearest to `near`.
+
+    >>> shortest(0.30000000000000004, 0.41, near=0.30000000000000004), shortest(27.0, 31.0, near=27.0)
+    (0.4, 30.0)
+    """
+    for digits in range(1, 18):
+        found = set()
+        for value in (low, high, near):
+            if np.isfinite(value):
+                unit = Decimal(1).scaleb(Decimal(value).adjusted() - digits + 1) if value else Decimal(1)
+                middle = (Decimal(value) / unit).to_integral_value() * unit
+                found |= {float(middle + step * unit) for step in (-1, 0, 1)}
+        inside = [v for v in found if low <= v <= high and _digits(v) <= digits]
+        if inside:
+            return min(inside, key=lambda v: (abs(v - near), v))
+    return near
+
+
+def _digits(value: float) -> int:
+    """How many significant digits a number is written with."""
+    return len(Decimal(repr(value)).normalize().as_tuple().digits)

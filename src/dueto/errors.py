@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["InputError", "some"]
+__all__ = ["InputError", "count", "known", "some"]
 
 
 class InputError(ValueError):
     """Input that cannot be answered: the message names what, where (column, row, line) and the remedy."""
+
+
+def count(n: int, noun: str) -> str:
+    """A number of things, for a sentence: 1 row, 2 rows.
+
+    >>> count(1, "row"), count(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def known(name: Any, names: Iterable[Any], otherwise: str) -> str:
+    """A hint at what may have been meant by a name that is not among `names`; if nothing is like it, what there is."""
+    names = list(names)
+    near = difflib.get_close_matches(str(name), map(str, names), n=3, cutoff=0.6)
+    meant = [n for text in near for n in names if str(n) == text]
+    return f"did you mean {some(meant)}?" if meant else f"{otherwise} {some(names)}"
 
 
 def some(names: Iterable[Any], limit: int = 8) -> str:

@@ -13,8 +13,9 @@ import numpy as np
 from dueto.certificates.fingerprint import as_hash
 from dueto.certificates.written import deferred
 from dueto.counterfactuals import Status, build_query, conflict, method_named
+from dueto.counterfactuals.ranking import neat
 from dueto.distance import Distance
-from dueto.domain import distinct_rows
+from dueto.domain import NEAR, distinct_rows
 from dueto.errors import InputError, some
 from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support, shown
 from dueto.models import as_model
@@ -269,7 +270,7 @@ class Explainer:
     def _ask(self, query: Query, k: int, rng: np.random.Generator) -> Answer:
         whole("k", k, what="the most counterfactuals returned")
         self._refuse(query)
-        return self.method.find(query, k=k, nearest=True, rng=rng)
+        return _in_few_digits(query, self.method.find(query, k=k, nearest=True, rng=rng))
 
     def _refuse(self, query: Query) -> None:
         if refusal := self.method.refuses(query):
@@ -351,6 +352,18 @@ class Explainer:
             rows_scored=answer.rows_scored,
             seconds=0.0,
         )
+
+
+def _in_few_digits(query: Query, answer: Answer) -> Answer:
+    """The answer with changes over declared ranges of real numbers in few digits; its reason says what that costs."""
+    X = neat(query, answer.X)
+    if np.array_equal(X, answer.X, equal_nan=True):
+        return answer
+    distances = query.distances(X)
+    order = np.argsort(distances, kind="stable")
+    reason = f"nothing is nearer than the first by more than {NEAR * sum(query.distance.weights):g}"
+    reason = reason if answer.status is Status.OPTIMAL else answer.reason
+    return replace(answer, X=X[order], distances=distances[order], reason=reason)
 
 
 def explain(

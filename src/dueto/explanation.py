@@ -99,7 +99,8 @@ class Changes:
     status : Status
         How sure these are: OPTIMAL (the first is the nearest there is), FOUND, NONE (proved) or UNKNOWN.
     reason : str
-        Where there is no counterfactual because the constraints contradict each other: why.
+        Where there is no counterfactual because the constraints contradict each other: why. Where the first is the
+        nearest but for what was given up for fewer digits over a declared range: how much.
     constraints : tuple of str
         The constraints as sentences.
     broken : tuple of str
@@ -163,7 +164,8 @@ class Changes:
                 which = "No change that the constraints allow" if self.constraints else "No change at all"
                 return _wrap(f"{which} would flip the decision (proved by {self.method}){why}.")
             return _wrap(f"No change that would flip the decision was found by {self.method}, which proves nothing.")
-        sure = " (proved: nothing is nearer than the first)" if self.status is Status.OPTIMAL else ""
+        proved = self.reason or "nothing is nearer than the first"
+        sure = f" (proved: {proved})" if self.status is Status.OPTIMAL else ""
         lines = [
             f"{c.rank}. {c}   [cost {c.cost:.3g}, score {shown(c.score, self.threshold)}]" for c in self.counterfactuals
         ]

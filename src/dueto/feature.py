@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Feature", "Group", "declared", "encode_feature", "onehot_feature", "plain_feature", "plain_name"]
 
 Kind = Literal["integer", "float", "ordinal", "category"]
+SORTS = {"text": "a text", "truth": "True or False", "number": "a number"}
 DECLARABLE = {"kind", "low", "high", "values", "missing", "columns"}
 
 
@@ -177,11 +178,14 @@ def encode_feature(feature: Feature, series: Mapping[Hashable, Any]) -> NDArray[
         return frames.to_numbers(column, series[column])
     codes, unknown = frames.to_codes(series[column], feature.labels)
     if unknown >= 0:
-        value = series[column].iloc[unknown]
-        raise InputError(
-            f"column {column!r}, row {unknown}: {value!r} is not one of its categories, {some(feature.labels)}; "
-            "correct the row, or declare the category in the space"
-        )
+        value = frames.plain(series[column].iloc[unknown])
+        remedy = "correct the row, or declare the category in the space"
+        if feature.kind == "ordinal":
+            remedy = "correct the row, or give the label its place in the order"
+        if _sort(value) not in map(_sort, feature.labels) and feature.labels:
+            remedy = f"it is {SORTS.get(_sort(value), 'something else')}, and they are not: change the column's type"
+        where = f"column {column!r}, row {unknown}"
+        raise InputError(f"{where}: {value!r} is not one of its categories, {some(feature.labels)}; {remedy}")
     return codes
 
 
@@ -255,7 +259,10 @@ def _relabelled(feature: Feature, values: Sequence[Any]) -> Feature:
                 f"feature {feature.name!r} has no label {value!r}; give the whole order in infer(ordinal=...)"
             )
         if _sort(value) not in (map(_sort, labels) if labels else ("text", "truth", "number")):
-            raise InputError(f"feature {feature.name!r} cannot have the label {value!r}: its labels are {some(labels)}")
+            raise InputError(
+                f"feature {feature.name!r} cannot have the label {value!r}: its labels are {some(labels)}; change the "
+                "column's type, as in pandas.read_csv(..., dtype={...}), or write the label as they are"
+            )
         labels.append(value)
     return replace(feature, labels=tuple(labels))
 

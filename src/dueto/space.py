@@ -6,7 +6,6 @@ position among the feature's labels, a whole one-hot group as one position, a mi
 
 from __future__ import annotations
 
-import difflib
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +16,7 @@ import numpy as np
 
 from dueto import frames
 from dueto.domain import Domain, distinct_rows
-from dueto.errors import InputError, some
+from dueto.errors import InputError, known, some
 from dueto.feature import Feature, Group, declared, encode_feature, onehot_feature, plain_feature, plain_name
 from dueto.onehot import as_groups
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FeatureSpace"]
+__all__ = ["FeatureSpace", "read_declarations"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +95,7 @@ class FeatureSpace:
         names_only = set(_names("category", category))
         for asked in (*ranks, *names_only):
             if asked not in table.columns:
-                raise InputError(f"there is no column {asked!r}; the columns are {some(table.columns)}")
+                raise InputError(f"there is no column {asked!r}; {known(asked, table.columns, 'the columns are')}")
             if asked in owner:
                 raise InputError(f"column {asked!r} belongs to the one-hot group {owner[asked]!r}; leave it out here")
         features: list[Feature] = []
@@ -134,7 +133,7 @@ class FeatureSpace:
         columns to `ignore`, which another model may need, is passed over.
         """
         path, passed = Path(path), set(ignore)
-        declared = _read_declarations(path)
+        declared = read_declarations(path)
         features = {str(name): dict(words) for name, words in declared.get("features", {}).items()}
         features = {n: w for n, w in features.items() if not passed.issuperset(map(str, w.get("columns", [n])))}
         groups = [group for group in declared.get("groups", ()) if not passed.intersection(group)]
@@ -143,9 +142,8 @@ class FeatureSpace:
 
         def raw(name: str) -> Hashable:
             if name not in columns:
-                raise InputError(
-                    f"{path.name} declares {name!r}, but the data has no such column; it has {some(columns)}"
-                )
+                hint = known(name, columns, "it has")
+                raise InputError(f"{path.name} declares {name!r}, but the data has no such column; {hint}")
             return columns[name]
 
         onehot = {
@@ -216,8 +214,7 @@ class FeatureSpace:
         try:
             return self.names.index(str(name))
         except ValueError:
-            near = difflib.get_close_matches(str(name), self.names, n=3, cutoff=0.5)
-            hint = f"did you mean {some(near)}?" if near else f"the features are {some(self.names)}"
+            hint = known(name, self.names, "the features are")
             raise InputError(f"there is no feature {name!r}; {hint}") from None
 
     def contains(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -261,7 +258,7 @@ class FeatureSpace:
         for j, feature in enumerate(self.features):
             for column in feature.columns:
                 if column not in series:
-                    raise InputError(f"the data has no column {column!r}; it has {some(series)}")
+                    raise InputError(f"the data has no column {column!r}; {known(column, series, 'it has')}")
             X[:, j] = encode_feature(feature, series)
         return X
 
@@ -388,7 +385,8 @@ def _refuse_twins(features: Sequence[Feature]) -> None:
         seen.add(feature.name)
 
 
-def _read_declarations(path: Path) -> dict[str, Any]:
+def read_declarations(path: Path) -> dict[str, Any]:
+    """What a TOML or JSON file holds."""
     import tomllib
 
     try:

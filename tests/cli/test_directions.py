@@ -252,18 +252,18 @@ def test_what_cannot_be_written_is_refused_before_the_work(dueto, files, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("asked", "package", "extra"),
+    ("asked", "package"),
     [
-        (["direction", "t.csv", "dose", "effect", "--plot", "o.png"], "matplotlib", "plots"),
-        (["directions", "t.csv", "--graph", "o.dot"], "networkx", "graph"),
+        (["direction", "t.csv", "dose", "effect", "--plot", "o.png"], "matplotlib"),
+        (["directions", "t.csv", "--graph", "o.dot"], "networkx"),
     ],
 )
-def test_a_missing_package_is_told_of_before_the_work(dueto, monkeypatch, asked, package, extra):
+def test_a_missing_package_is_told_of_before_the_work(dueto, monkeypatch, asked, package):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else find(name))
     code, out, err = dueto(*asked)
     assert (code, out) == (2, "")
-    assert f'needs the package {package}; run: pip install "dueto[{extra}]"' in err
+    assert f"needs the package {package}; run: pip install {package}\n" in err
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):
@@ -294,7 +294,7 @@ BAD = [
     (["direction", "t.csv", "0", "dose"], "both 0 and dose are column 'dose'; give two columns"),
     (["direction", "t.csv", "dose", "town"], "town is not numeric (row 0 holds 'a')"),
     (["direction", "few.csv", "a", "b"], "2 pairs of a and b are too few; at least 20 are needed"),
-    (["direction", "ragged.csv", "a", "b"], "ragged.csv, line 3: 1 fields, but there are 2 columns"),
+    (["direction", "ragged.csv", "a", "b"], "ragged.csv, line 3: 1 field for 2 columns"),
     (["direction", "word.txt", "0", "1"], "word.txt, line 2: 'x' is not a number"),
     (["direction", "empty.csv", "a", "b"], "empty.csv is empty"),
     (["direction", "t.csv", "dose", "effect", "--measure", "mic"], "there is no measure 'mic'; there are 'smi'"),

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dueto import InputError
-from dueto.cli.tables import read_table
+from dueto import FeatureSpace, InputError
+from dueto.cli.tables import Kinds, kinds_declared, kinds_in, read_table
 
 GOOD = b'name,age\n"Ann, the first",31\n\n"Bo\nthe second",\n'
 KINDS = {
@@ -64,14 +64,51 @@ def test_numbers_between_blanks_are_a_table_with_names_or_without(tmp_path, name
     assert found.dtypes.tolist() == [np.int64, np.float64]
 
 
+ZIPS = "zip,n,when,half,word,empty\n00017,1,01/02/2020,0.5,007,\n01234,0,03/04/2020,0,x,\n99999,10,05/06/2021,1,y,\n"
+
+
+def test_a_column_of_numbers_with_zeros_before_them_stays_text(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text(ZIPS)
+    found = read_table(tmp_path / "t.csv")
+    assert found["zip"].tolist() == ["00017", "01234", "99999"]
+    assert found.drop(columns="zip").equals(pd.read_csv(tmp_path / "t.csv").drop(columns="zip"))
+    assert "'zip' of t.csv has values that begin with 0" in capsys.readouterr().err
+    for kinds in (Kinds(numbers=frozenset(["zip"])), Kinds(padded=False)):
+        assert read_table(tmp_path / "t.csv", kinds).equals(pd.read_csv(tmp_path / "t.csv"))
+        assert capsys.readouterr().err == ""
+
+
+def test_a_column_whose_declared_labels_are_texts_is_read_as_text(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text(ZIPS)
+    space = tmp_path / "space.toml"
+    space.write_text('[features.n]\nvalues = ["0", "1", "10", "2"]\n[features.zip]\nvalues = ["00017", "01234"]\n')
+    found = read_table(tmp_path / "t.csv", kinds_declared(space))
+    assert found["n"].tolist() == ["1", "0", "10"]
+    assert found["zip"].tolist() == ["00017", "01234", "99999"]
+    assert capsys.readouterr().err == ""
+    space.write_text('[features.n]\nkind = "category"\nvalues = [0, 1, 10]\n[features.zip]\nkind = "integer"\n')
+    assert read_table(tmp_path / "t.csv", kinds_declared(space)).equals(pd.read_csv(tmp_path / "t.csv"))
+    assert kinds_declared(None) == Kinds()
+
+
+def test_applicants_have_the_types_of_the_data_whatever_theirs_look_like(tmp_path):
+    (tmp_path / "t.csv").write_text(ZIPS)
+    space = FeatureSpace.infer(read_table(tmp_path / "t.csv").drop(columns="empty"))
+    (tmp_path / "new.csv").write_text("zip,n,when,half,word\n99999,01,01/02/2020,0.5,007\n")
+    new = read_table(tmp_path / "new.csv", kinds_in(space))
+    assert {f.name: f.label(v) for f, v in zip(space.features, space.encode_row(new), strict=True)} == {
+        "zip": "99999", "n": 1, "when": "01/02/2020", "half": 0.5, "word": "007"
+    }  # fmt: skip
+
+
 BAD = {
     "empty.csv": (b"", "is empty"),
     "empty.parquet": (b"", "is empty"),
     "header.csv": (b"a,b\n", "has no rows"),
     "blank.csv": (b"\n\n", "has no rows"),
-    "short.csv": (b"a,b\n1,2\n3\n", ", line 3: 1 fields, but there are 2 columns"),
-    "long.csv": (b"a,b\n1,2\n\n3,4,5\n", ", line 4: 3 fields, but there are 2 columns"),
-    "all_long.csv": (b"a,b\n1,2,3\n4,5,6\n", ", line 2: 3 fields, but there are 2 columns"),
+    "short.csv": (b"a,b\n1,2\n3\n", ", line 3: 1 field for 2 columns"),
+    "long.csv": (b"a,b\n1,2\n\n3,4,5\n", ", line 4: 3 fields for 2 columns"),
+    "all_long.csv": (b"a,b\n1,2,3\n4,5,6\n", ", line 2: 3 fields for 2 columns"),
     "twins.csv": (b"a,b,a\n1,2,3\n", "has two columns named 'a'; rename one"),
     "semicolons.csv": (b"a;b\n1;2\n", "is separated by semicolons"),
     "quote.csv": (b'a,b\n"1,2\n3,4\n', "cannot be read as a table"),
@@ -86,10 +123,10 @@ BAD = {
     "empty.txt": (b"", "is empty"),
     "header.txt": (b"a b\n", "has no rows"),
     "notes.dat": (b"# a b\n\n", "has no rows"),
-    "short.txt": (b"# a\n1 2\n\n3\n", ", line 4: 1 fields, but there are 2 columns"),
-    "long.dat": (b"a b\n1 2\n3 4 5\n", ", line 3: 3 fields, but there are 2 columns"),
+    "short.txt": (b"# a\n1 2\n\n3\n", ", line 4: 1 field for 2 columns"),
+    "long.dat": (b"a b\n1 2\n3 4 5\n", ", line 3: 3 fields for 2 columns"),
     "word.txt": (b"a b\n1 2\n3 four\n", ", line 3: 'four' is not a number; write a missing one as NaN"),
-    "note.txt": (b"1 2 # here\n3 4\n", ", line 2: 2 fields, but there are 4 columns"),
+    "note.txt": (b"1 2 # here\n3 4\n", ", line 2: 2 fields for 4 columns"),
     "twins.txt": (b"a a\n1 2\n", "has two columns named 'a'; rename one"),
     "commas.txt": (GOOD, ", line 1: a .txt or .dat file has blanks between its numbers"),
     "decimal.txt": (b"1,5 2\n", "and points in them"),
@@ -126,5 +163,5 @@ def test_parquet_without_its_package_names_the_command_that_installs_it(tmp_path
     for name in ("pyarrow", "fastparquet"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr("pandas.io.parquet.get_engine", lambda _: (_ for _ in ()).throw(ImportError("no engine")))
-    with pytest.raises(InputError, match=r'needs the package pyarrow; run: pip install "dueto\[parquet\]"'):
+    with pytest.raises(InputError, match=r"needs the package pyarrow; run: pip install pyarrow"):
         read_table(tmp_path / "t.parquet")

@@ -8,8 +8,10 @@ import subprocess
 import sys
 
 import joblib
+import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from dueto import Explainer
 
@@ -138,7 +140,7 @@ def test_bad_input_is_one_sentence_and_code_2(dueto, folder, row, asked, says):
     assert (code, out) == (2, "")
     assert sentence.startswith("dueto: ")
     assert says in sentence
-    assert all("ignored" in note for note in notes)
+    assert all("ignored" in note or "as the desired outcome" in note for note in notes)
 
 
 # -- space ------------------------------------------------------------------------------------------------------------
@@ -183,6 +185,19 @@ def test_a_written_space_explains_as_before(dueto, row):
     assert dueto("space", "data.csv", "--ignore", "outcome", "--out", "same.toml")[2] == "dueto: wrote same.toml\n"
     asked = ["explain", *ASK, "--row", row]
     assert dueto(*asked)[1] == dueto(*asked, "--space", "same.toml")[1]
+
+
+def test_labels_declared_as_texts_make_a_column_of_numbers_one_of_texts(dueto, folder):
+    (folder / "zips.csv").write_text("zip,age\n17,30\n99,40\n")
+    (folder / "zips.toml").write_text('[features.zip]\nvalues = ["17", "99", "00001"]\n')
+    found = json.loads(dueto("space", "zips.csv", "--space", "zips.toml", "--json")[1])
+    assert found["features"][0]["labels"] == ["17", "99", "00001"]
+    (folder / "zips.csv").write_text("zip,age\n00017,30\n00099,40\n")
+    (folder / "zips.toml").write_text('[features.zip]\nkind = "integer"\n')
+    code, out, err = dueto("space", "zips.csv", "--space", "zips.toml", "--json")
+    assert (code, err, json.loads(out)["features"][0]["high"]) == (0, "", 99)
+    found = json.loads(dueto("space", "zips.csv", "--json")[1])
+    assert found["features"][0]["labels"] == ["00017", "00099"]
 
 
 # -- check ------------------------------------------------------------------------------------------------------------
@@ -232,6 +247,23 @@ def test_check_tells_a_mistake_with_its_place(dueto, folder, text, says):
     assert err.startswith(f"dueto: {says}")
 
 
+def test_check_names_constraints_that_contradict_each_other_whoever_asks(dueto, folder):
+    (folder / "both.plaf").write_text("cf.debt > 30 => cf.age < 30\ncf.income > 6\ncf.debt > 35\ncf.age >= 30\n")
+    code, out, _ = dueto("check", "both.plaf", "data.csv")
+    assert code == 0
+    assert out.endswith(
+        "\nThese constraints contradict each other: if debt is more than 30, age must be less than 30; debt must be "
+        "more than 35; age must be at least 30.\n"
+    )
+    (folder / "one.plaf").write_text("cf.age >= x.age\ncf.age > 99\n")
+    found = json.loads(dueto("check", "one.plaf", "data.csv", "--json")[1])
+    assert found["contradiction"] == "no applicant meets this constraint: age must be more than 99"
+    (folder / "old.toml").write_text("[features.age]\nlow = 18\nhigh = 120\n")
+    assert json.loads(dueto("check", "one.plaf", "data.csv", "--json", "--space", "old.toml")[1])["contradiction"] == ""
+    (folder / "fine.plaf").write_text("cf.age >= x.age + 5\ncf.age <= x.age + 3\ncf.debt < 30\n")  # x is not known
+    assert json.loads(dueto("check", "fine.plaf", "data.csv", "--json")[1])["contradiction"] == ""
+
+
 def test_check_refuses_a_row_that_is_not_there(dueto):
     code, _, err = dueto("check", "loan.plaf", "data.csv", "--row", "80")
     assert (code, err) == (2, "dueto: there is no row 80: the data has rows 0 to 79\n")
@@ -247,7 +279,8 @@ def test_the_demos_answer_is_short_and_proved_and_its_files_give_it_again(dueto,
     again = shlex.split(text.splitlines()[-1])
     assert again[:2] == ["dueto", "explain"]
     code, answer, err = dueto(*again[1:])
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert err.startswith("dueto: taking 'pays' as the desired outcome (the other is 'defaults')")
     assert answer.strip() in text
     found = json.loads(dueto(*again[1:], "--json")[1])
     assert 2 <= found["rule"]["cardinality"] <= 5
@@ -281,7 +314,7 @@ def test_the_demo_is_saved_only_with_skops_and_only_into_a_folder(dueto, folder,
     monkeypatch.setitem(sys.modules, "skops", None)
     code, out, err = dueto("demo", "--save", "new")
     assert (code, out) == (2, "")
-    assert err == 'dueto: --save needs the package skops; run: pip install "dueto[skops]"\n'
+    assert err == "dueto: --save needs the package skops; run: pip install skops\n"
     assert not (folder / "new").exists()
 
 
@@ -292,16 +325,98 @@ def test_new_applicants_come_from_a_file_of_their_own_and_data_says_what_is_poss
     expected = json.loads(dueto(verb, *ASK, "--row", row, "--json")[1])
     code, out, err = dueto(verb, *ASK, "--applicants", new, "--json")
     found = json.loads(out)
-    assert (code, found["row"], found["label"]) == (0, 0, "Row 0")
+    assert (code, found["row"], found["label"]) == (0, 0, "Row 0 of new.csv")
     assert found["counterfactuals"] == expected["counterfactuals"]
     assert found.get("rule") == expected.get("rule")
     assert "has only" not in err
 
 
+def applicants(tmp_path, *changes):
+    """A file of applicants, each a row of the data with some values changed."""
+    data = pd.read_csv("data.csv").astype(object)
+    rows = [{**data.iloc[int(row)].to_dict(), **values} for row, values in changes]
+    pd.DataFrame(rows).to_csv(tmp_path / "new.csv", index=False)
+    return tmp_path / "new.csv"
+
+
+@pytest.fixture
+def paid():
+    """An accepted row."""
+    return int(pd.read_csv("data.csv")["outcome"].eq("paid").argmax())
+
+
+@pytest.mark.parametrize("verb", ["explain", "counterfactuals"])
+def test_faults_of_applicants_are_told_by_their_file_and_row(dueto, verb, row, paid, tmp_path):
+    new = applicants(tmp_path, (paid, {}), (row, {}), (row, {"debt": "much"}))
+    code, out, err = dueto(verb, *ASK, "--applicants", new, "--json")
+    first, second, third = json.loads(out)
+    assert code == 2
+    assert first["error"].startswith("Row 0 of new.csv is not refused: its score ")
+    assert first["error"].endswith("; only row 1 of new.csv is refused")
+    assert second["counterfactuals"]
+    assert third["error"].startswith("new.csv, row 2: column 'debt': 'much' is not a number")
+    assert all(one["error"] in err for one in (first, third))
+    (tmp_path / "lent.csv").write_text(new.read_text().replace("debt", "dept"))
+    code, out, err = dueto(verb, *ASK, "--applicants", tmp_path / "lent.csv")
+    assert (code, out) == (2, "")
+    assert "lent.csv has no column 'debt', which the data has; did you mean 'dept'?\n" in err
+
+
+@pytest.mark.parametrize("verb", ["explain", "counterfactuals"])
+def test_refused_only_passes_over_the_others_and_counts_them(dueto, verb, row, paid, tmp_path):
+    asked = [verb, *ASK, "--refused-only", "--json", "--applicants"]
+    code, out, err = dueto(*asked, applicants(tmp_path, (paid, {}), (row, {}), (paid, {})))
+    assert (code, [one["row"] for one in json.loads(out)]) == (0, [1])
+    assert "dueto: 2 of 3 rows of new.csv are not refused: passed over\n" in err
+    code, out, err = dueto(*asked, applicants(tmp_path, (paid, {})))
+    assert (code, json.loads(out)) == (0, [])
+    assert "dueto: Row 0 of new.csv is not refused: passed over\n" in err
+    code, out, _ = dueto(*asked, applicants(tmp_path, (paid, {}), (row, {"debt": "much"})))
+    assert (code, ["error" in one for one in json.loads(out)]) == (2, [True])
+    assert [one["row"] for one in json.loads(dueto(*asked[:-1], "--row", paid, "--row", row)[1])] == [int(row)]
+
+
+def test_values_outside_the_space_are_named_with_what_it_holds(dueto, row, tmp_path):
+    data = pd.read_csv("data.csv")
+    low, high = data["age"].min(), data["age"].max()
+    between = next(v for v in range(low, high) if v not in set(data["age"]))
+    new = applicants(tmp_path, (row, {"age": 91}), (row, {"age": between}))
+    asked = ["explain", *ASK, "--applicants", new]
+    lines = [line for line in dueto(*asked)[2].splitlines() if "outside" in line]
+    assert lines == [
+        f"dueto: Row 0 of new.csv lies outside the space: age is 91 (the space holds {low} to {high}); such values are "
+        "possible for this row alone"
+    ]
+    (tmp_path / "young.toml").write_text("[features.age]\nlow = 18\nhigh = 19\n")
+    old = int(data.index[(data["outcome"] == "lost") & (data["age"] > 19)][0])
+    err = dueto("explain", *ASK, "--row", old, "--space", tmp_path / "young.toml")[2]
+    assert f"Row {old} lies outside the space: age is {data['age'][old]} (the space holds 18 to 19)" in err
+
+
+def test_a_long_rule_that_nearly_nobody_meets_comes_with_a_way_to_shorten_it(dueto, row, tmp_path):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(100, 9)).round(3), columns=list("abcdefghi"))
+    data.to_csv(tmp_path / "many.csv", index=False)
+    model = LogisticRegression().fit(data, data.sum(axis=1) > 0)
+    joblib.dump(model, tmp_path / "many.pkl")
+    far = int(np.argsort(np.where(model.predict(data), -np.inf, data.sum(axis=1)))[-1])  # the nearest to the line
+    asked = ["explain", tmp_path / "many.pkl", tmp_path / "many.csv", *TRUST, "--row", far]
+    code, out, err = dueto(*asked)
+    assert code == 0
+    assert err.splitlines()[-1].startswith(
+        "dueto: too long to read? --at-most 3 gives the best rule of three conditions"
+    )
+    assert "--widen" in err.splitlines()[-1]
+    assert "too long" not in out + dueto(*asked, "--json")[1]
+    assert "--widen" not in dueto(*asked, "--widen")[2]
+    assert "--at-most" not in dueto(*asked, "--at-most", 3)[2]
+    assert "too long" not in dueto("explain", *ASK, "--row", row)[2]
+
+
 def test_a_table_too_small_to_say_what_is_possible_is_noted(dueto, row, tmp_path):
     new = tmp_path / "new.csv"
     pd.read_csv("data.csv").iloc[[int(row)]].to_csv(new, index=False)
-    assert "new.csv has only 1 rows" in dueto("explain", "tree.pkl", new, *TRUST, "--row", 0)[2]
+    assert "new.csv has only 1 row, and" in dueto("explain", "tree.pkl", new, *TRUST, "--row", 0)[2]
 
 
 def test_a_row_that_cannot_be_answered_does_not_keep_the_others_from_it(dueto, row):

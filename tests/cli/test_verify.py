@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from dueto import as_model
+from dueto import Component, InputError, Rule, as_model, verify
 from dueto.certificates.fingerprint import fingerprint
 from dueto.certificates.read import read_certificate
 
@@ -64,7 +64,8 @@ def test_what_cannot_be_shown_again_has_a_code_of_its_own(dueto, certificate, tm
     made["space"]["features"][0]["domain"] |= {"interval": [0.0, 1e9], "integer": True}  # age, which does not matter
     x = made["applicant"]["labels"]
     bounds = [{"feature": name, "op": op, "value": x[name]} for name in ("income", "debt") for op in ("<=", ">=")]
-    made |= {"witnesses": [], "constraints": [], "rule": {"text": "", "components": bounds}}
+    text = str(Rule(tuple(Component(**bound) for bound in bounds)))
+    made |= {"witnesses": [], "constraints": [], "rule": {"text": text, "components": bounds}}
     made["claims"] = {"consistent": {"by": "nobody"}}
     space = read_certificate(made).space
     made["model"]["fingerprint"] = fingerprint(as_model(joblib.load("talker.pkl"), space, desired="paid"))
@@ -73,7 +74,43 @@ def test_what_cannot_be_shown_again_has_a_code_of_its_own(dueto, certificate, tm
     code, out, _ = dueto("verify", path, "talker.pkl", *TRUST, "--json", "--seconds", 3)  # a black box
     found = json.loads(out)
     assert (code, found["status"]) == (3, "not decided")
-    assert [check["ok"] for check in found["checks"]] == [True, True, True, None]
+    assert [check["ok"] for check in found["checks"]] == [True, True, True, True, None]
+
+
+def test_where_the_constraints_leave_nobody_that_is_the_headline(dueto, row, tmp_path):
+    (tmp_path / "none.plaf").write_text("cf.age >= x.age + 5\ncf.age <= x.age + 3\n")
+    path = tmp_path / "rule.json"
+    code, _, _ = dueto("explain", *ASK, "--row", row, "--plaf", tmp_path / "none.plaf", "--certificate", path)
+    assert code == 1
+    code, out, _ = dueto("verify", path, "tree.pkl", *TRUST)
+    assert (code, out.splitlines()[0]) == (0, "Verified: the constraints leave nobody, so no rule is needed")
+    assert "a witness meets all the others" not in out
+    assert json.loads(dueto("verify", path, "tree.pkl", *TRUST, "--json")[1])["nobody"] is True
+    made = json.loads(path.read_text(encoding="utf-8")) | {"constraints": []}
+    path.write_text(json.dumps(made), encoding="utf-8")
+    code, out, _ = dueto("verify", path, "tree.pkl", *TRUST)
+    assert (code, out.splitlines()[0]) == (1, "Refuted: (no condition: everybody)")
+
+
+@pytest.mark.parametrize("text", ["", "age <= 3"])
+def test_the_text_of_a_rule_is_always_compared_with_its_components(dueto, certificate, tmp_path, text):
+    made = json.loads(certificate.read_text(encoding="utf-8"))
+    made["rule"]["text"] = text
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps(made), encoding="utf-8")
+    code, out, _ = dueto("verify", path, "tree.pkl", *TRUST, "--json")
+    claims = [check["claim"] for check in json.loads(out)["checks"] if check["ok"] is False]
+    assert (code, claims) == (1, ["The text of the rule is that of its components"])
+
+
+def test_a_certificate_is_read_from_its_text_and_no_message_repeats_it(made, certificate):
+    text, tree = certificate.read_text(encoding="utf-8"), joblib.load(made / "tree.pkl")
+    assert verify(text, tree).verified
+    assert verify(f"\n {text}", tree).verified
+    for wrong in (text[:-20], "rule " * 9000, "[1]", f"{text}{text}"):
+        with pytest.raises(InputError) as caught:
+            verify(wrong, tree)
+        assert len(str(caught.value)) < 300
 
 
 @pytest.mark.parametrize("text", ["", "{", "{}", "[]", '{"format": "dueto certificate", "version": 9}'])

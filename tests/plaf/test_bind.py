@@ -326,7 +326,12 @@ def test_one_hot_groups_are_compared_by_label():
         ("cf.member = 1", "member has no label 1: its labels are False, True"),
         ('cf.level >= "lo"', "has no label 'lo'"),
         ("cf.level >= 1", "has no label 1"),
-        ('cf.job < "nurse"', "job has no order"),
+        ('cf.age = "040"', 'age has numbers, and "040" is a text: make the column one of texts, or compare it with 40'),
+        ('cf.member = "yes"', "member has no label 'yes': its labels are False, True; make the column one of texts"),
+        (
+            'cf.job < "nurse"',
+            r"job has no order: .* with == != or in, not <; or give it one, by --space FILE with kind",
+        ),
         ("cf.job >= x.job", "job has no order"),
         ("cf.job + 1 > 2", "job has no order and no arithmetic"),
         ("-cf.job = 2", "job has no order and no arithmetic"),

@@ -53,11 +53,14 @@ class Verification:
         One for each claim.
     seconds : float
         How long it took.
+    nobody : bool
+        Whether the constraints leave nobody at all, so that any rule holds and says nothing.
     """
 
     rule: str
     checks: tuple[Check, ...]
     seconds: float
+    nobody: bool = False
 
     @property
     def verified(self) -> bool:
@@ -75,12 +78,14 @@ class Verification:
         return "verified" if self.verified else "refuted" if self.refuted else "not decided"
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.status.capitalize()}: {self.rule}", "", *map(str, self.checks)])
+        said = "the constraints leave nobody, so no rule is needed" if self.nobody and self.verified else self.rule
+        return "\n".join([f"{self.status.capitalize()}: {said}", "", *map(str, self.checks)])
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""
         checks = [vars(check) | {"row": None if check.row is None else dict(check.row)} for check in self.checks]
-        return {"status": self.status, "rule": self.rule, "checks": checks, "seconds": self.seconds}
+        told = {"status": self.status, "rule": self.rule, "nobody": self.nobody}
+        return told | {"checks": checks, "seconds": self.seconds}
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """`to_dict` as JSON."""

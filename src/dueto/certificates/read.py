@@ -83,7 +83,7 @@ class Claimed:
 
 
 def read_certificate(given: Mapping[str, Any] | str | Path) -> Claimed:
-    """A certificate from its data, or from the JSON file of a path.
+    """A certificate from its data, from the JSON file of a path, or from the text of one.
 
     Raises
     ------
@@ -92,7 +92,8 @@ def read_certificate(given: Mapping[str, Any] | str | Path) -> Claimed:
     """
     data = _loaded(given)
     if not isinstance(data, dict):
-        raise InputError(f"{given} is no certificate: it holds a {type(data).__name__}, not an object")
+        what = "this" if isinstance(given, Mapping) else _short(given)
+        raise InputError(f"{what} is no certificate: it holds a {type(data).__name__}, not an object")
     if data.get("format") != FORMAT:
         raise InputError(f"this is no certificate: its 'format' is {data.get('format')!r}, not {FORMAT!r}")
     if data.get("version") != VERSION or isinstance(data["version"], bool):
@@ -113,21 +114,28 @@ def read_certificate(given: Mapping[str, Any] | str | Path) -> Claimed:
 
 def _loaded(given: Mapping[str, Any] | str | Path) -> Any:
     """Plain JSON, each key once, each number finite."""
-    what = "the certificate" if isinstance(given, Mapping) else str(given)
+    as_text = isinstance(given, str) and given.lstrip().startswith("{")
+    what = "the certificate" if isinstance(given, Mapping) or as_text else _short(given)
     try:
         if isinstance(given, Mapping):
             data = given.to_dict() if isinstance(given, Certificate) else dict(given)
             text = json.dumps(data, allow_nan=False)
         else:
-            text = Path(given).read_text(encoding="utf-8")
+            text = str(given) if as_text else Path(given).read_text(encoding="utf-8")
         return json.loads(text, object_pairs_hook=_once, parse_float=_finite, parse_constant=_finite)
     except OSError as problem:
-        raise InputError(f"cannot read {given}: {problem.strerror or problem}") from None
+        raise InputError(f"cannot read {what}: {problem.strerror or problem}") from None
     except InputError as problem:
         raise InputError(f"{what} is damaged: {problem}") from None
     except (TypeError, ValueError, RecursionError) as problem:  # UnicodeDecodeError is one
         said = " ".join(str(problem).split())[:120]
         raise InputError(f"{what} is not the whole of a JSON file: {said}; write the certificate again") from None
+
+
+def _short(given: Any) -> str:
+    """A path for a message, and the beginning of what is none."""
+    text = " ".join(str(given).split())
+    return text if len(text) <= 200 else f"{text[:60]}..."
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

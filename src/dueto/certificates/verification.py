@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dueto.certificates.checks import Check, Verification
-from dueto.certificates.consistent import consistent
+from dueto.certificates.consistent import FEW, consistent
 from dueto.certificates.fingerprint import as_hash, fingerprint, known_again
 from dueto.certificates.least import irredundant, least
 from dueto.certificates.read import read_certificate
@@ -40,8 +40,8 @@ def verify(
 
     Parameters
     ----------
-    certificate : mapping or path
-        `rule.certificate`, or the JSON file that holds it.
+    certificate : mapping, path or text
+        `rule.certificate`, the JSON file that holds it, or its JSON.
     model : classifier, pipeline, callable or Model
         As `as_model` takes it; the feature space is the certificate's.
     seconds : float
@@ -72,13 +72,19 @@ def verify(
     if told.least is not None:
         now = time.perf_counter()
         checks.append(least(told, told.least, everybody, now + LEAST * (until - now)))
-    if told.text:
-        said = f"It says {told.text!r}, and they say {rule!r}." if told.text != rule else "It is."
-        checks.append(Check("The text of the rule is that of its components", told.text == rule, said))
-    if told.irredundant:
+    said = f"It says {told.text!r}, and they say {rule!r}." if told.text != rule else "It is."
+    checks.append(Check("The text of the rule is that of its components", told.text == rule, said))
+    if told.irredundant and told.components:
         checks.append(irredundant(told))
     checks.append(consistent(told, model, until))
-    return Verification(rule, tuple(checks), time.perf_counter() - start)
+    return Verification(rule, tuple(checks), time.perf_counter() - start, nobody=_empty(everybody))
+
+
+def _empty(everybody: Region) -> bool:
+    """Whether the constraints are seen to leave nobody at all."""
+    if everybody.size > FEW:
+        return False
+    return not any(len(Y) for Y in everybody.instances())
 
 
 def _model(model: Any, told: Claimed) -> Model:

@@ -89,7 +89,7 @@ def encoded_rows(explainer: Explainer, rows: Sequence[int], applicants: Path | N
 
 def _of_data(explainer: Explainer, rows: Sequence[int]) -> Encoded:
     m, found = len(explainer.X), []
-    for row, _ in rows_of(explainer, rows, None):
+    for row in rows_of(explainer, rows):
         problem = "" if 0 <= row < m else f"there is no row {row}: the data has rows 0 to {m - 1}"
         found.append((Asked(row, f"Row {row}", row, problem), None if problem else explainer.X[row]))
     return found

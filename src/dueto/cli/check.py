@@ -8,7 +8,7 @@ import click
 
 from dueto.cli import console
 from dueto.cli.inputs import FILE, as_json, constraints_in, data_and_space, data_options, refuse_unbound
-from dueto.errors import InputError
+from dueto.errors import InputError, count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,8 @@ def check(*, plaf: Path, data: Path, row: int | None, as_json: bool, **given: An
       dueto check loan.plaf data.csv --row 17
 
     Rows are counted where a constraint speaks of the proposed values alone (cf, not x): if much of the data breaks such
-    a one, it is hardly what you mean. A mistake is told with its file, line and column.
+    a one, it is hardly what you mean; and if such ones contradict each other, that is said. A mistake is told with its
+    file, line and column.
 
     Exit codes: 0 all are understood, 2 usage or bad input.
     """
@@ -55,6 +56,7 @@ def check(*, plaf: Path, data: Path, row: int | None, as_json: bool, **given: An
         "file": str(plaf),
         "rows": len(X),
         "constraints": [_report(line, expr, space, X, row) for line, expr in lines],
+        "contradiction": _for_all([expr for _, expr in lines if not _about_x(expr)], space, X),
     }
     if row is not None:
         found["row"] = {"row": row, "contradiction": _contradiction([expr for _, expr in lines], space, X, row)}
@@ -67,10 +69,9 @@ def check(*, plaf: Path, data: Path, row: int | None, as_json: bool, **given: An
 def _report(line: Line, expr: Expr, space: FeatureSpace, X: NDArray[np.float64], row: int | None) -> dict[str, Any]:
     import numpy as np
 
-    from dueto.plaf import Fixed, Ref, Together, walk
+    from dueto.plaf import Together
 
-    about_x = any(isinstance(e, Fixed | Together) or (isinstance(e, Ref) and e.side == "x") for e in walk(expr))
-    broken = np.flatnonzero(~expr.bind(space)(lambda j: X[:, j], X[0])) if not about_x else None
+    broken = np.flatnonzero(~expr.bind(space)(lambda j: X[:, j], X[0])) if not _about_x(expr) else None
     report: dict[str, Any] = {
         "line": line.tokens[0].row,
         "text": str(expr),
@@ -82,6 +83,27 @@ def _report(line: Line, expr: Expr, space: FeatureSpace, X: NDArray[np.float64],
         x = X[row]
         report["row_keeps"] = isinstance(expr, Together) or bool(expr.bind(space)(lambda j: x[j], x).all())
     return report
+
+
+def _about_x(expr: Expr) -> bool:
+    """Whether a constraint speaks of present values."""
+    from dueto.plaf import Fixed, Ref, Together, walk
+
+    return any(isinstance(e, Fixed | Together) or (isinstance(e, Ref) and e.side == "x") for e in walk(expr))
+
+
+def _for_all(constraints: Sequence[Expr], space: FeatureSpace, X: NDArray[np.float64]) -> str:
+    """Why no applicant of the space meets constraints on proposed values alone, if that is so and can be settled."""
+    import numpy as np
+
+    from dueto.counterfactuals import build_query, conflict
+    from dueto.models import Model
+
+    inside = X[space.contains(X)]  # whoever is asked about, their own values add nothing to the space
+    if not len(inside) or not constraints:
+        return ""
+    query = build_query(Model(lambda table: np.zeros(len(table)), space), space, inside[0], constraints=constraints)
+    return conflict.told(query) if not query.plausible(inside).any() else ""
 
 
 def _contradiction(constraints: Sequence[Expr], space: FeatureSpace, X: NDArray[np.float64], row: int) -> str:
@@ -99,16 +121,18 @@ def _contradiction(constraints: Sequence[Expr], space: FeatureSpace, X: NDArray[
 
 def _text(found: dict[str, Any]) -> str:
     n, m, row = len(found["constraints"]), found["rows"], found.get("row")
-    parts = [f"{found['file']} holds {'no constraint' if not n else '1 constraint' if n == 1 else f'{n} constraints'}."]
+    parts = [f"{found['file']} holds {count(n, 'constraint') if n else 'no constraint'}."]
     for one in found["constraints"]:
         parts.append(f"\nline {one['line']}: {one['text']}\n  {one['sentence']}")
         if one["broken_rows"] is not None:
             parts.append(f"  {_broken(one['broken_rows'], one['first_broken'], m)}")
+    if found["contradiction"]:
+        parts.append(f"\n{found['contradiction'][0].upper()}{found['contradiction'][1:]}.")
     if row:
         breaks = [f"line {one['line']}" for one in found["constraints"] if not one["row_keeps"]]
         kept = f"breaks {', '.join(breaks)}: that must change" if breaks else "keeps them all"
         parts.append(f"\nRow {row['row']} as it is {kept}.")
-        if row["contradiction"]:
+        if row["contradiction"] and not found["contradiction"]:
             parts.append(f"Nothing that it could become meets them all: {row['contradiction']}.")
     return "\n".join(parts)
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dueto.cli.asked import asked_rows, refused_only
 from dueto.cli.explain import answered
-from dueto.cli.inputs import explainer_for, question, rows_of
+from dueto.cli.inputs import explainer_for, question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ __all__ = ["counterfactuals"]
 
 @click.command(short_help="What would change the decision on a row?")
 @question
+@refused_only
 @click.pass_context
 def counterfactuals(
     ctx: click.Context,
@@ -29,6 +31,7 @@ def counterfactuals(
     k: int,
     seed: int,
     as_json: bool,
+    refused_only: bool,
     **given: Any,
 ) -> None:
     """What would change the decision of MODEL on a refused row of DATA?
@@ -50,4 +53,5 @@ def counterfactuals(
     """
     explainer = explainer_for(**given)
     ask = partial(explainer.changes, k=k, rng=seed)
-    ctx.exit(answered(rows_of(explainer, rows, applicants), ask, "searching for changes", as_json=as_json))
+    asked = asked_rows(explainer, rows, applicants, refused_only=refused_only)
+    ctx.exit(answered(asked, ask, "searching for changes", as_json=as_json, listed=refused_only))

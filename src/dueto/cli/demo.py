@@ -119,7 +119,7 @@ def _refuse(folder: Path) -> None:
     from importlib.util import find_spec
 
     if find_spec("skops") is None:
-        raise InputError('--save needs the package skops; run: pip install "dueto[skops]"')
+        raise InputError("--save needs the package skops; run: pip install skops")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; give a folder")
     for path in _files(folder):

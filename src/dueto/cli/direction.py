@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +9,7 @@ import click
 from dueto.cli import console
 from dueto.cli.inputs import FILE, as_json, options
 from dueto.cli.outputs import refuse_output, whole
-from dueto.errors import InputError, some
+from dueto.errors import InputError, known, some
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +76,7 @@ def direction(
       3  `?`: the two columns do not tell
     """
     if plot is not None:
-        refuse_output(plot, PICTURES, needs="matplotlib", extra="plots")
+        refuse_output(plot, PICTURES, needs="matplotlib")
     table = table_of(data)
     names = column(table, a, data), column(table, b, data)
     if names[0] == names[1]:
@@ -103,10 +102,10 @@ def direction(
 
 def table_of(data: Path) -> pd.DataFrame:
     """The table of a file, with a note on what may be read otherwise than it is meant."""
-    from dueto.cli.tables import is_number, read_table
+    from dueto.cli.tables import Kinds, is_number, read_table
 
     with console.working(f"reading {data.name}"):
-        table = read_table(data)
+        table = read_table(data, Kinds(padded=False))  # columns of numbers are what is asked about
     table.columns = [str(name) for name in table.columns]
     if ".parquet" not in data.suffixes and all(map(is_number, table.columns)):
         console.note(
@@ -129,9 +128,7 @@ def column(table: pd.DataFrame, name: str, data: Path) -> str:
         return name
     if name.isdecimal() and int(name) < len(names):
         return names[int(name)]
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    hint = f"did you mean {some(near)}?" if near else f"it has {some(names)}"
-    raise InputError(f"there is no column {name!r} in {data.name}; {hint}")
+    raise InputError(f"there is no column {name!r} in {data.name}; {known(name, names, 'it has')}")
 
 
 def asked(*, permutations: int | None, drop_missing: bool, seed: int, **given: Any) -> dict[str, Any]:

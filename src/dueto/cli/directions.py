@@ -64,7 +64,7 @@ def directions(
     if out is not None:
         refuse_output(out, (".csv",))
     if graph is not None:
-        refuse_output(graph, (".graphml", ".dot"), needs="networkx", extra="graph")
+        refuse_output(graph, (".graphml", ".dot"), needs="networkx")
     table = table_of(data)
     chosen = [column(table, name, data) for name in columns]
     for name in chosen:

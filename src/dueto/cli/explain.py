@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from dueto.cli import console
-from dueto.cli.inputs import FILE, explainer_for, options, question, rows_of
+from dueto.cli.asked import asked_rows, refused_only
+from dueto.cli.inputs import FILE, explainer_for, options, question
 from dueto.cli.outputs import refuse_output, whole
 from dueto.errors import InputError
 
@@ -17,17 +18,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from dueto.cli.asked import Asked
     from dueto.explanation import Changes, Explanation
 
 __all__ = ["answered", "explain"]
 
 ANSWERED, NONE, BAD_INPUT, UNKNOWN = 0, 1, 2, 3
+MANY = 6  # conditions that a person reads
 
 
 @click.command(short_help="Why was a row refused, and what would change that?")
 @options(
     question,
-    click.option("--method", default="auto", show_default=True, help="auto, minimum, irredundant or greedy."),
+    refused_only,
+    click.option(
+        "--method",
+        default="auto",
+        show_default=True,
+        help="auto, minimum, irredundant, greedy, genetic, genetic-cf, anchor or set-cover.",
+    ),
     click.option(
         "--counted",
         type=click.Choice(["components", "conditions"]),
@@ -59,6 +68,7 @@ def explain(
     k: int,
     seed: int,
     as_json: bool,
+    refused_only: bool,
     certificate: Path | None,
     at_most: int | None,
     method: str,
@@ -71,7 +81,7 @@ def explain(
     \b
     Examples:
       dueto explain model.skops data.csv --row 17
-      dueto explain model.skops data.csv --applicants new.csv --row 0
+      dueto explain model.skops data.csv --applicants new.csv --refused-only
       dueto explain model.skops data.csv --row 17 --row 40 --plaf loan.plaf --json
       dueto explain tree.joblib data.parquet --row 17 --trust-pickle --desired paid
       dueto explain model.skops data.csv --row 17 --at-most 3
@@ -93,18 +103,18 @@ def explain(
         refuse_output(certificate, [".json"])
     explainer = explainer_for(**given | {"method": _finder(method, counted, seconds)})
     ask: Callable[..., Explanation] = partial(explainer.explain, k=k, at_most=at_most, rng=seed)
-    asked: Iterable[tuple[int, Any]] = rows_of(explainer, rows, applicants)
+    asked = asked_rows(explainer, rows, applicants, refused_only=refused_only)
     found: list[Explanation] = []
-    if certificate is not None:
-        asked = several = list(asked)
-        if len(several) != 1:
-            raise InputError(f"--certificate takes one row, and {len(several)} are asked about; give one --row N")
+    if certificate is not None and len(asked) != 1:
+        raise InputError(f"--certificate takes one row, and {len(asked) or 'none'} are asked about; give one --row N")
 
     def kept(row: Any, label: str) -> Explanation:
         found.append(ask(row, label=label))
         return found[-1]
 
-    code = answered(asked, kept, "searching for changes and a rule", as_json=as_json)
+    code = answered(asked, kept, "searching for changes and a rule", as_json=as_json, listed=refused_only)
+    if any(map(_long, found)):
+        console.note(_shorter(at_most is not None, given["widen"]))
     if certificate is not None and found:
         code = max(code, _certified(certificate, found[0]))
     ctx.exit(code)
@@ -126,6 +136,18 @@ def _certified(path: Path, found: Explanation) -> int:
     return ANSWERED
 
 
+def _long(found: Explanation) -> bool:
+    """Whether a rule has many conditions, and speaks of hardly anybody in the data."""
+    return len(found.rule.conditions()) > MANY and found.support.refused + found.support.accepted <= 1
+
+
+def _shorter(short: bool, wide: bool) -> str:
+    shorter = "" if short else "--at-most 3 gives the best rule of three conditions with its scope"
+    wider = "" if wide else "--widen makes it speak of more people"
+    hints = "; ".join(filter(None, [shorter, wider])) or "constraints and fewer possible values shorten rules"
+    return f"too long to read? {hints}"
+
+
 def _finder(method: str, counted: Literal["components", "conditions"], seconds: float) -> Any:
     """The finder of a name, with what it is told of the shortest rule."""
     from dueto.rules import AutoRule, MinimumRule
@@ -135,23 +157,27 @@ def _finder(method: str, counted: Literal["components", "conditions"], seconds: 
     return known.get(method, replace(least, least=False, name=method) if method == "irredundant" else method)
 
 
-def answered(rows: Iterable[tuple[int, Any]], ask: Callable[..., Changes], searching: str, *, as_json: bool) -> int:
-    """Ask about each row and print what was found; the exit code."""
+def answered(
+    rows: Iterable[Asked], ask: Callable[..., Changes], searching: str, *, as_json: bool, listed: bool = False
+) -> int:
+    """Ask about each row and print what was found, as JSON in a list if they are several or `listed`; the exit code."""
     found, records, codes = [], [], []
-    for number, row in rows:
+    for number, label, row, problem in rows:
         try:
+            if problem:
+                raise InputError(problem)
             with console.working(f"row {number}: {searching}"):
-                one = ask(row, label=f"Row {number}")
-        except InputError as problem:
-            console.complain(str(problem))
-            records.append({"row": number, "error": str(problem)})
+                one = ask(row, label=label)
+        except InputError as error:
+            console.complain(str(error))
+            records.append({"row": number, "error": str(error)})
             codes.append(BAD_INPUT)
             continue
         found.append(str(one))
         records.append({"row": number, **one.to_dict()})
         codes.append({"none": NONE, "unknown": UNKNOWN}.get(one.status, ANSWERED))
-    if as_json and found:
-        console.say_json(records if len(records) > 1 else records[0])
+    if as_json and (found or listed):
+        console.say_json(records if listed or len(records) > 1 else records[0])
     elif found:
         console.say(f"\n\n{'-' * 96}\n\n".join(found))
-    return max(codes)
+    return max(codes, default=ANSWERED)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from dueto.cli import console
-from dueto.errors import InputError, some
+from dueto.errors import InputError, count, known, some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
@@ -110,15 +110,16 @@ def data_and_space(
     model: Any = None,
 ) -> Table:
     """The columns that are features (those a model was fitted on, if it says so), and their space."""
-    from dueto.cli.tables import read_table
+    from dueto.cli.tables import kinds_declared, read_table
     from dueto.models.tables import features_of
     from dueto.space import FeatureSpace
 
     with console.working(f"reading {data.name}"):
-        table = read_table(data)
+        table = read_table(data, kinds_declared(space_file))
     for column in ignore:
         if column not in table:
-            raise InputError(f"there is no column {column!r} to ignore; {data.name} has {some(table.columns)}")
+            hint = known(column, table.columns, f"{data.name} has")
+            raise InputError(f"there is no column {column!r} to ignore; {hint}")
     frame = features_of(model, table.drop(columns=list(ignore)))
     unused = [column for column in table.columns if column not in frame and column not in ignore]
     if unused:
@@ -155,8 +156,8 @@ def explainer_for(
     frame, space, unused = data_and_space(data, model=loaded, **given)
     if len(frame) < FEW:
         console.note(
-            f"{data.name} has only {len(frame)} rows, and what is possible is read from it; for new applicants, "
-            "give the table that the model was fitted on as DATA, and theirs by --applicants"
+            f"{data.name} has only {count(len(frame), 'row')}, and what is possible is read from it; for new "
+            "applicants, give the table that the model was fitted on as DATA, and theirs by --applicants"
         )
     constraints = [(line, kept) for line, expr in constraints if (kept := _used(expr, unused)) is not None]
     for line, expr in constraints:
@@ -221,20 +222,10 @@ def _used(expr: Expr, unused: Sequence[str]) -> Expr | None:
     return fixed(*names) if names else None
 
 
-def rows_of(explainer: Explainer, rows: Sequence[int], applicants: Path | None) -> Iterator[tuple[int, Any]]:
-    """The rows asked about: their number, and what `Explainer.explain` takes; without any, say which could be."""
-    from dueto.cli.tables import read_table
-
-    if applicants is not None:
-        table = read_table(applicants)
-        for row in rows or range(len(table)):
-            if not 0 <= row < len(table):
-                raise InputError(f"there is no row {row} in {applicants.name}: it has rows 0 to {len(table) - 1}")
-            yield row, table.iloc[[row]]
-        return
+def rows_of(explainer: Explainer, rows: Sequence[int]) -> Sequence[int]:
+    """The rows of DATA that are asked about; without any, say which could be."""
     if rows:
-        yield from zip(rows, rows, strict=True)
-        return
+        return rows
     refused, m = explainer.refused, len(explainer.X)
     if not len(refused):
         raise InputError(f"the model refuses none of the {m:,} rows, so there is nothing to explain")

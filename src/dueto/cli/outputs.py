@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["refuse_output", "whole"]
 
 
-def refuse_output(path: Path, kinds: Sequence[str], *, needs: str | None = None, extra: str = "") -> None:
+def refuse_output(path: Path, kinds: Sequence[str], *, needs: str | None = None) -> None:
     """Refuse a file of another kind, in no folder or that is there already; or if the package it needs is missing."""
     from importlib.util import find_spec
 
@@ -26,7 +26,7 @@ def refuse_output(path: Path, kinds: Sequence[str], *, needs: str | None = None,
     if path.exists():
         raise InputError(f"{path} is there already; give another name, or remove it first")
     if needs is not None and find_spec(needs) is None:
-        raise InputError(f'{path} needs the package {needs}; run: pip install "dueto[{extra}]"')
+        raise InputError(f"{path} needs the package {needs}; run: pip install {needs}")
 
 
 @contextmanager

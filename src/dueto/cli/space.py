@@ -10,6 +10,7 @@ import click
 from dueto.cli import console
 from dueto.cli.inputs import FILE, as_json, data_and_space, data_options
 from dueto.cli.outputs import refuse_output, whole
+from dueto.errors import count
 
 if TYPE_CHECKING:
     from dueto.feature import Feature
@@ -121,9 +122,10 @@ def _text(space: FeatureSpace, m: int) -> str:
     a, b, c, d = (max(len(line[i]) for line in lines) for i in range(4))
     table = [f"{n:<{a}}  {k:<{b}}  {v:>{c}}  {s:>{d}}  {r}" for n, k, v, s, r in lines]
     size = plain["log10_size"]
-    count = "endlessly many" if size is None else f"{10**size:,.0f}" if size < 6 else f"about 10^{size:.0f}"
+    possible = "endlessly many" if size is None else f"{10**size:,.0f}" if size < 6 else f"about 10^{size:.0f}"
     ties = [f"Change together, to combinations in the data: {', '.join(names)}." for names in plain["groups"]]
-    return "\n".join([f"{m:,} rows, {len(space)} features, {count} possible applicants.", "", *table, *ties])
+    head = f"{count(m, 'row')}, {count(len(space), 'feature')}, {possible} possible applicant{'s' * (possible != '1')}."
+    return "\n".join([head, "", *table, *ties])
 
 
 def _labels(labels: list[Any]) -> str:

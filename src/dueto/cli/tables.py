@@ -3,27 +3,70 @@
 from __future__ import annotations
 
 import csv
+import re
 import zlib
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
-from dueto.errors import InputError
+from dueto.cli import console
+from dueto.errors import InputError, count, some
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     import pandas as pd
 
-__all__ = ["is_number", "read_table"]
+    from dueto.space import FeatureSpace
+
+__all__ = ["AS_SEEN", "Kinds", "is_number", "kinds_declared", "kinds_in", "read_table"]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": None, ".dat": None}  # None: blanks, and nothing but numbers
 PACKED = (".gz", ".bz2", ".xz")
+PADDED = re.compile(r"\s*0\d+\s*")  # a number would lose its first zeros
 
 
-def read_table(path: Path) -> pd.DataFrame:
+class Kinds(NamedTuple):
+    """Which columns of a file of text hold texts whatever they look like, and which hold numbers.
+
+    `padded` says of the others whether one with a value such as 00017 holds texts.
+    """
+
+    texts: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    padded: bool = True
+
+
+AS_SEEN = Kinds()
+
+
+def kinds_declared(space_file: Path | None) -> Kinds:
+    """What a file for --space says of columns: that their labels are texts, or that they are a kind of number."""
+    from dueto.space import read_declarations
+
+    features = {} if space_file is None else read_declarations(space_file).get("features", {})
+    if not isinstance(features, dict):
+        return AS_SEEN  # which is complained of where the space is made
+    plain = {str(n): w for n, w in features.items() if isinstance(w, dict) and "columns" not in w}
+    listed = {n for n, w in plain.items() if isinstance(w.get("values"), list)}
+    texts = {n for n in listed if plain[n]["values"] and all(isinstance(v, str) for v in plain[n]["values"])}
+    return Kinds(frozenset(texts), frozenset(n for n, w in plain.items() if w.get("kind") in ("integer", "float")))
+
+
+def kinds_in(space: FeatureSpace) -> Kinds:
+    """What the features of a space say of their columns."""
+    plain = [f for f in space.features if f.tuples is None]
+    texts = {str(f.columns[0]) for f in plain if f.labels and all(isinstance(label, str) for label in f.labels)}
+    return Kinds(frozenset(texts), frozenset(str(f.columns[0]) for f in plain if not f.labelled))
+
+
+def read_table(path: Path, kinds: Kinds = AS_SEEN) -> pd.DataFrame:
     """The table of a .csv, .tsv, .txt or .dat file (also .gz, .bz2 or .xz of it), or of a .parquet file.
 
     A .txt or .dat file holds numbers between blanks. Its first line may be names; without them, the columns are called
     `column 0`, `column 1` and so on. Lines that begin with # are skipped.
+
+    In a .csv or .tsv file, a column with a value such as 00017 is text, so that it keeps its zeros, unless `kinds` says
+    that it holds numbers; and `kinds` may say that others are text.
 
     Raises
     ------
@@ -40,14 +83,14 @@ def read_table(path: Path) -> pd.DataFrame:
     if plain == [".parquet"] or (plain and plain[0] in SEPARATORS):
         if path.stat().st_size == 0:
             raise InputError(f"{path} is empty; a table has a line of column names and a line for each row")
-        return _parquet(path) if plain == [".parquet"] else _text(path, SEPARATORS[plain[0]])
+        return _parquet(path) if plain == [".parquet"] else _text(path, SEPARATORS[plain[0]], kinds)
     raise InputError(
         f"{path} is not a kind of table that can be read; give .csv, .tsv, .txt, .dat (also .gz, .bz2 or .xz of it) or "
         ".parquet"
     )
 
 
-def _text(path: Path, separator: str | None) -> pd.DataFrame:
+def _text(path: Path, separator: str | None, kinds: Kinds) -> pd.DataFrame:
     import lzma
 
     import pandas as pd
@@ -55,8 +98,23 @@ def _text(path: Path, separator: str | None) -> pd.DataFrame:
     try:
         if separator is None:
             return _numbers(path)
-        _check(path, separator)
-        return pd.read_csv(path, sep=separator, encoding="utf-8-sig", low_memory=False)
+        padded = _check(path, separator)
+
+        def read(texts: Iterable[str]) -> pd.DataFrame:
+            dtypes = dict.fromkeys(texts, str)
+            return pd.read_csv(path, sep=separator, encoding="utf-8-sig", low_memory=False, dtype=dtypes)
+
+        table = read(kinds.texts)
+        names = [table.columns[j] for j in padded if kinds.padded]
+        kept = [name for name in names if name not in kinds.numbers and pd.api.types.is_numeric_dtype(table[name])]
+        if not kept:
+            return table
+        has, is_ = ("has", "is") if len(kept) == 1 else ("have", "are")
+        console.note(
+            f"{some(kept)} of {path.name} {has} values that begin with 0, as in 00017, and so {is_} read as text; "
+            'numbers are declared so by --space, with kind = "integer" or "float"'
+        )
+        return read(kinds.texts.union(kept))
     except InputError:
         raise
     except UnicodeError:
@@ -66,8 +124,11 @@ def _text(path: Path, separator: str | None) -> pd.DataFrame:
         raise InputError(f"{path} cannot be read as a table: {text}") from None
 
 
-def _check(path: Path, separator: str) -> None:
-    """Refuse what pandas would mend in silence: lines of another length than the first, columns of one name."""
+def _check(path: Path, separator: str) -> list[int]:
+    """Refuse what pandas would mend in silence: lines of another length than the first, columns of one name.
+
+    Gives the positions of the columns that have a value such as 00017.
+    """
     with _open(path) as file:
         lines = csv.reader(file, delimiter=separator, strict=True)
         names = next((line for line in lines if line), [])
@@ -76,16 +137,18 @@ def _check(path: Path, separator: str) -> None:
         if len(names) == 1 and ";" in names[0]:
             raise InputError(f"{path} is separated by semicolons; save it with commas, and with points in its numbers")
         _refuse_twins(path, names)
-        rows = 0
+        rows, padded = 0, set[int]()
         for line in filter(None, lines):
             rows += 1
             if len(line) != len(names):
                 raise InputError(
-                    f"{path}, line {lines.line_num}: {len(line)} fields, but there are {len(names)} columns; "
+                    f"{path}, line {lines.line_num}: {count(len(line), 'field')} for {count(len(names), 'column')}; "
                     "mend the line, or put quotes around a text that holds the separator"
                 )
+            padded |= {j for j, field in enumerate(line) if field[:1] in ("0", " ") and PADDED.fullmatch(field)}
         if not rows:
             raise InputError(f"{path} has no rows; a table has a line of column names and a line for each row")
+    return sorted(padded)
 
 
 def _refuse_twins(path: Path, names: list[str]) -> None:
@@ -117,7 +180,7 @@ def _numbers(path: Path) -> pd.DataFrame:
     for number, row in rows:
         if len(row) != len(names):
             raise InputError(
-                f"{path}, line {number}: {len(row)} fields, but there are {len(names)} columns; mend the line"
+                f"{path}, line {number}: {count(len(row), 'field')} for {count(len(names), 'column')}; mend the line"
             )
         wrong = next((field for field in row if not is_number(field)), None)
         if wrong is not None:
@@ -153,7 +216,7 @@ def _parquet(path: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(path)
     except ImportError:
-        raise InputError(f'{path} needs the package pyarrow; run: pip install "dueto[parquet]"') from None
+        raise InputError(f"{path} needs the package pyarrow; run: pip install pyarrow") from None
     except Exception as problem:
         raise InputError(
             f"{path} cannot be read as a Parquet file: {' '.join(str(problem).split())[:200]}"

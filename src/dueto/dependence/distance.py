@@ -50,7 +50,7 @@ def _centred(z: NDArray[np.float64]) -> NDArray[np.float64]:
     try:
         import dcor
     except ImportError:
-        raise InputError('distance correlation needs the package dcor; run: pip install "dueto[dcor]"') from None
+        raise InputError("distance correlation needs the package dcor; run: pip install dcor") from None
     z = z / (np.abs(z).max() or 1)  # squares must neither overflow nor vanish
     A = np.asarray(dcor.double_centered(dcor.distances.pairwise_distances(z)))
     return A / (np.sqrt(np.mean(A * A)) or 1)

@@ -58,7 +58,7 @@ class Directions:
         try:
             import networkx as nx
         except ImportError:
-            raise InputError('the graph needs the package networkx; run: pip install "dueto[graph]"') from None
+            raise InputError("the graph needs the package networkx; run: pip install networkx") from None
         graph = nx.DiGraph()
         graph.add_nodes_from(self.names)
         for row in self.table.to_dict("records"):

@@ -244,7 +244,11 @@ class _Binder:
             return
         for feature in features:
             if not feature.ordered:
-                raise InputError(f"{feature.name} has no order: compare it with == != or in, not {op}")
+                raise InputError(
+                    f"{feature.name} has no order: compare it with == != or in, not {op}; or give it one, by --space "
+                    'FILE with kind = "ordinal" and values = [lowest, ..., highest], or '
+                    "FeatureSpace.infer(ordinal=...) in Python"
+                )
         if _keys(features[0]) != _keys(features[-1]):
             names = f"{features[0].name} and {features[-1].name}"
             raise InputError(f"{names} have different labels, so there is no order between them: compare with == or !=")
@@ -308,7 +312,9 @@ def _code(feature: Feature, label: Constant) -> float:
         return feature.code(label)
     except InputError:
         known = some(feature.labels, limit=20)
-        raise InputError(f"{feature.name} has no label {label!r}: its labels are {known}") from None
+        no_text = isinstance(label, str) and not any(isinstance(known, str) for known in feature.labels)
+        hint = "; make the column one of texts, or write the label as they are" if no_text else ""
+        raise InputError(f"{feature.name} has no label {label!r}: its labels are {known}{hint}") from None
 
 
 def _plain(value: Constant, beside: Term | None) -> float:
@@ -318,7 +324,10 @@ def _plain(value: Constant, beside: Term | None) -> float:
         return float(value)
     subject = f"{beside.name} has" if isinstance(beside, Ref) else "arithmetic gives"
     try:
-        float(value)
+        number = float(value)
     except ValueError:
         raise InputError(f"{subject} numbers, and {literal(value)} is a text: compare it with a number") from None
+    if isinstance(beside, Ref) and value.strip()[:1] == "0" and value.strip().isdigit() and len(value.strip()) > 1:
+        remedy = f"make the column one of texts, or compare it with {number:.0f}"
+        raise InputError(f"{subject} numbers, and {literal(value)} is a text: {remedy}")
     raise InputError(f"{subject} numbers, and {literal(value)} is a text: write {value.strip()} without quotes")

@@ -33,6 +33,7 @@ _ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Expr]]] = {
     ast.Mult: lambda a, b: a * b,
     ast.Div: lambda a, b: a / b,
 }
+_SIGNS: Final[dict[type[ast.operator], str]] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _METHODS: Final = {
     "isin": (1, "one list"),
     "between": (2, "two values"),
@@ -166,7 +167,7 @@ class _Reader:
             case ast.UnaryOp(ast.Not() | ast.Invert(), operand):
                 return ~self.condition(operand)
             case ast.BinOp(left, op, right) if type(op) in _ARITHMETIC:
-                self.hyphen(node)
+                self.slip(node)
                 return _ARITHMETIC[type(op)](self.term(left), self.term(right))
             case ast.BinOp(left, ast.BitAnd(), right):
                 return self.condition(left, _BRACKETS) & self.condition(right, _BRACKETS)
@@ -209,6 +210,8 @@ class _Reader:
         return joined
 
     def compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Expr:
+        if isinstance(op, ast.Eq | ast.NotEq) and not isinstance(left, ast.Constant):
+            self.unquoted(right)
         if isinstance(op, ast.In):
             return self.term(left).isin(self.constants(right))
         if isinstance(op, ast.NotIn):
@@ -219,6 +222,7 @@ class _Reader:
         if not isinstance(node, ast.List | ast.Tuple | ast.Set):
             raise self.refusal(node, 'a list must follow in, as in cf.job in ["clerk", "nurse"]')
         found: list[object] = []
+        self.unquoted(*node.elts)
         for element in node.elts:
             value = self.read(element)
             if not isinstance(value, Const):
@@ -248,9 +252,17 @@ class _Reader:
                 raise self.refusal(node, f'{function} takes names in quotes: write {function}("{word}")')
         raise self.refusal(node, f'{function} takes names in quotes, as in {function}("age")')
 
-    def hyphen(self, node: ast.BinOp) -> None:
-        """``cf.capital-gain`` is a difference to Python, and most often a slip."""
-        slip = _hyphenated(node)
+    def unquoted(self, *nodes: ast.expr) -> None:
+        """A word alone where a label may stand is most often one without its quotes."""
+        for node in nodes:
+            match node:
+                case ast.Name(word) if word.lower() not in {*_SIDES, *_WORDS, *_FUNCTIONS, *_NO_NUMBERS}:
+                    meant = f'write "{word}" in quotes for a label, and cf.{word} or x.{word} for a feature'
+                    raise self.refusal(node, f"{word} alone is ambiguous: {meant}")
+
+    def slip(self, node: ast.BinOp) -> None:
+        """``cf.capital-gain`` is a difference to Python, and most often a slip; so is ``cf.km/year``."""
+        slip = _in_one_word(node)
         if slip and isinstance(node.right, ast.Name):
             side, name = slip
             remedy = f'write {side}["{name}"] if {name} is one name, else cf.{node.right.id} or x.{node.right.id}'
@@ -290,14 +302,14 @@ class _Reader:
         return self.line.error(message, self.line.token_at(node.col_offset))
 
 
-def _hyphenated(node: ast.expr) -> tuple[str, str] | None:
-    """The side and name meant, if a feature's name with hyphens was written as one word."""
+def _in_one_word(node: ast.expr) -> tuple[str, str] | None:
+    """The side and name meant, if a feature's name with a sign of arithmetic in it was written without quotes."""
     match node:
         case ast.Attribute(ast.Name("cf" | "x" as side), name):
             return side, name
-        case ast.BinOp(left, ast.Sub(), ast.Name(word)) if word not in _WORDS:
-            found = _hyphenated(left)
-            return found and (found[0], f"{found[1]}-{word}")
+        case ast.BinOp(left, op, ast.Name(word)) if word not in _WORDS and type(op) in _SIGNS:
+            found = _in_one_word(left)
+            return found and (found[0], f"{found[1]}{_SIGNS[type(op)]}{word}")
     return None
 
 

@@ -25,7 +25,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise InputError('plots need the package matplotlib; run: pip install "dueto[plots]"') from None
+        raise InputError("plots need the package matplotlib; run: pip install matplotlib") from None
     return plt
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dueto.counterfactuals.base import Status
 from dueto.counterfactuals.partition import partition
+from dueto.domain import NEAR, shortest
 from dueto.models.ensemble import Ensemble
 from dueto.rule import Component, Rule, Standing, Verdict
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from dueto.rules.base import Oracle
 
 __all__ = ["shortest", "widened"]
-
-NEAR = 1e-6  # of a range: how much of a widened bound is given up for fewer digits
 
 
 def widened(oracle: Oracle, rule: Rule, *, seconds: float = 10.0) -> Rule:
@@ -109,27 +107,3 @@ def _neat(oracle: Oracle, j: int, op: str, bound: float, beyond: float | None) -
         return shortest(bound, np.inf, near=bound) if op == "<=" else shortest(-np.inf, bound, near=bound)
     last = np.nextafter(beyond, bound)
     return shortest(bound, last, near=bound) if op == "<=" else shortest(last, bound, near=bound)
-
-
-def shortest(low: float, high: float, *, near: float) -> float:
-    """The number with the fewest significant digits in [low, high]; of several, the one nearest to `near`.
-
-    >>> shortest(0.30000000000000004, 0.41, near=0.30000000000000004), shortest(27.0, 31.0, near=27.0)
-    (0.4, 30.0)
-    """
-    for digits in range(1, 18):
-        found = set()
-        for value in (low, high, near):
-            if np.isfinite(value):
-                unit = Decimal(1).scaleb(Decimal(value).adjusted() - digits + 1) if value else Decimal(1)
-                middle = (Decimal(value) / unit).to_integral_value() * unit
-                found |= {float(middle + step * unit) for step in (-1, 0, 1)}
-        inside = [v for v in found if low <= v <= high and _digits(v) <= digits]
-        if inside:
-            return min(inside, key=lambda v: (abs(v - near), v))
-    return near
-
-
-def _digits(value: float) -> int:
-    """How many significant digits a number is written with."""
-    return len(Decimal(repr(value)).normalize().as_tuple().digits)
