@@ -143,7 +143,8 @@ def anchors(python: Path, judge: Judge, rows: list[int], seed: int) -> Iterable[
         subprocess.run([str(python), str(PEER), name], check=True, env=os.environ | ONE_THREAD | {"PYTHONPATH": ""})
         answer = json.loads((folder / "anchors.json").read_text(encoding="utf-8"))
     for row, found in zip(rows, answer["rows"], strict=True):
-        record = {"seconds": found["seconds"], "rows_scored": found["rows_scored"], "error": found.get("error")}
+        record = {"seconds": found["seconds"], "cpu_seconds": found["cpu_seconds"]}
+        record |= {"rows_scored": found["rows_scored"], "error": found.get("error")}
         if not record["error"]:
             terms = found["anchor"]
             assert judge.covers(terms)[row]
