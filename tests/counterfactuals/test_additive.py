@@ -17,6 +17,7 @@ from dueto import Distance, Explainer, FeatureSpace
 from dueto.counterfactuals import BranchAndBound, Exhaustive, Status, additive
 from dueto.counterfactuals.branch_and_bound import Search
 from dueto.rule import Components
+from dueto.testing import worlds
 
 seeds = st.integers(0, 2**32 - 1)
 WEIGHTS = [(0.25, 0.25, 0.25, 0.25), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 0, 0, 0.01), (0.1, 0, 2, 0.3)]
@@ -90,3 +91,10 @@ def test_when_the_budget_is_spent_nothing_is_claimed():
     status, _ = additive.nearest(search, np.inf)
     assert status is Status.UNKNOWN
     assert "after 1 boxes" in search.told
+
+
+def test_a_point_at_the_cut_that_the_model_refuses_does_not_hide_a_good_one_found_before_it():
+    (world,) = worlds([1221], kind="linear")
+    found = BranchAndBound().find(world.query, k=1, nearest=True, rng=np.random.default_rng(0))
+    assert found.status is Status.OPTIMAL
+    assert found.distances[0] == world.query.distances(world.counterfactuals).min()

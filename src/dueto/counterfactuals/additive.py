@@ -37,21 +37,25 @@ def nearest(search: Search, limit: float) -> tuple[Status, NDArray[np.intp] | No
     front = k.Front(
         np.zeros((OPEN, U), np.int64), np.zeros((OPEN, U), np.int64), np.empty(OPEN), np.empty((OPEN, U)),
         np.empty((OPEN, U)), np.ones(1, np.int64), np.array([limit]), np.zeros(U, np.int64),
+        np.zeros(U, np.int64),
     )  # fmt: skip
     front.hi[0] = np.array([len(c) for c in cells]) - 1
     front.bound[0], front.alpha[0], front.beta[0] = -1.0, 1 / np.sqrt(max(1, U)), 1 / max(1, U)
-    base = float(g.forest.base)
-    best, before = None, limit
+    base, best, before = float(g.forest.base), None, limit
+
+    def chosen(places: NDArray[np.int64]) -> NDArray[np.intp]:
+        return np.array([c[i] for c, i in zip(cells, places, strict=True)], dtype=np.intp)
+
     while True:
         told, looked = k.cheapest(
             efficient, front, g.cut - g.slack - base, g.cut + g.slack - base, g.weights, min(SLICE, search.left)
         )
         search.left, search.spent = search.left - looked, search.spent + looked
-        if told == k.CONFIRM or front.limit[0] < before:
-            point = np.array([c[i] for c, i in zip(cells, front.point, strict=True)], dtype=np.intp)
-            if told != k.CONFIRM or g.query.accepts(g.cells.rows(point[None]))[0]:
-                best = point
-                before = front.limit[0] = min(front.limit[0], search.distance(point))
+        if front.limit[0] < before:
+            best, before = chosen(front.point), front.limit[0]
+        if told == k.CONFIRM and g.query.accepts(g.cells.rows((asked := chosen(front.asked))[None]))[0]:
+            best = asked
+            before = front.limit[0] = search.distance(asked)
         if told == k.DONE:
             return Status.NONE, best
         if search.progress is not None:

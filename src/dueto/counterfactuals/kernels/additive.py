@@ -38,7 +38,10 @@ class Efficient(NamedTuple):
 
 
 class Front(NamedTuple):
-    """What is open: boxes `lo`, `hi` (S, U), their bounds, and the weights that gave these; `top` of them."""
+    """What is open: boxes `lo`, `hi` (S, U), their bounds, and the weights that gave these; `top` of them.
+
+    `point` is the nearest that is good for sure, at `limit`; `asked` one that the model has to be asked about.
+    """
 
     lo: Any
     hi: Any
@@ -48,6 +51,7 @@ class Front(NamedTuple):
     top: Any
     limit: Any
     point: Any
+    asked: Any
 
 
 @njit(cache=True)
@@ -200,8 +204,8 @@ def _moved(taken, alpha, beta, rate):
 def cheapest(E, front, need, sure, weights, budget):
     """Take up open boxes: (DONE, CONFIRM, GO_ON or FULL; boxes looked at).
 
-    CONFIRM: `front.point` is nearer than `front.limit`, and so near the cut that the model has to be asked; otherwise a
-    point with a gain above `sure` becomes `front.point`, and its distance the limit, by itself.
+    A point with a gain above `sure` becomes `front.point`, and its distance the limit. CONFIRM: `front.asked` is nearer
+    than the limit, and so near the cut that the model has to be asked.
     """
     U = len(E.start) - 1
     widest = 4
@@ -271,8 +275,9 @@ def cheapest(E, front, need, sure, weights, budget):
                     front.hi[k, u] = cut - 1
                 front.top[0] += 1
         if near < front.limit[0]:
-            front.point[:] = best
             if gained <= sure:
+                front.asked[:] = best
                 return CONFIRM, looked
+            front.point[:] = best
             front.limit[0] = near
     return DONE, looked
