@@ -10,14 +10,13 @@ Done rows are kept in real.jsonl.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from bench.paper.figures import bars
-from bench.paper.runs import TaskRecords, done, task_options
+from bench.paper.runs import TaskRecords, cells, done, mean, median, percent, task_options
 from bench.paper.systems import SYSTEMS, solved
 from bench.quality.cases import CASES
 from bench.quality.first_answer import anchors
@@ -40,8 +39,7 @@ FLIGHTS = 1_000_000  # rows
 TRAINED = 200_000  # of them, those that the network is fitted to
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(NamedTuple):
     """What is asked about: an explainer whose method judges, and the rows of its data."""
 
     explainer: Explainer
@@ -98,54 +96,37 @@ def work(
     return {"systems": found}
 
 
-def quality(records: list[dict[str, Any]], systems: list[str]) -> list[dict[str, Any]]:
+def quality(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One line for each case and system: the share of each category."""
     found = []
-    for case, system, part in _cells(records, systems):
-        shares = {f"{c.value} %": 100 * float(np.mean([r["category"] == c.value for r in part])) for c in SHOWN}
-        found.append(
-            {"case": case, "system": system, "rows": len(part)}
-            | shares
-            | {"not consistent %": shares["FDC %"] + shares["FGC %"]}
-            | {"length, mean": float(np.mean([r["length"] for r in part]))}
-        )
+    for cell, part in cells(rules, "case", "system"):
+        shares = {f"{c.value} %": percent(part, "category", c.value) for c in SHOWN}
+        told = {"not consistent %": shares["FDC %"] + shares["FGC %"], "length, mean": mean(part, "length")}
+        found.append(cell | {"rows": len(part)} | shares | told)
     return found
 
 
-def effort(records: list[dict[str, Any]], systems: list[str], alibi: dict[str, float]) -> list[dict[str, Any]]:
+def effort(rules: list[dict[str, Any]], alibi: dict[str, float]) -> list[dict[str, Any]]:
     """One line for each case and system: time, alone and relative to others, and what it was spent on."""
     found = []
-    cells = list(_cells(records, systems))
-    median = {(case, s): float(np.median([r["cpu_seconds"] for r in part])) for case, s, part in cells}
-    for case, system, part in cells:
-        own = median[case, system]
-        rules = [r["figures"]["rules"] for r in part if "rules" in r["figures"]]
-        others = {other: median.get((case, other)) for other in ("Anchor", "MinSetCover")}
-        relative = {f"{other} takes, times": other_s / own if other_s else None for other, other_s in others.items()}
+    cpu = {(case, "alibi"): s for case, s in alibi.items()}
+    cpu |= {tuple(cell.values()): median(part, "cpu_seconds") for cell, part in cells(rules, "case", "system")}
+    for cell, part in cells(rules, "case", "system"):
+        own = median(part, "cpu_seconds")
+        explored = [r["figures"]["rules"] for r in part if "rules" in r["figures"]]
+        others = {other: cpu.get((cell["case"], other)) for other in ("Anchor", "MinSetCover", "alibi")}
         found.append(
-            {"case": case, "system": system, "rows": len(part), "CPU s, median": own}
+            cell
+            | {"rows": len(part), "CPU s, median": own}
             | {"CPU s, p95": float(np.percentile([r["cpu_seconds"] for r in part], 95))}
-            | relative
-            | {"alibi takes, times": alibi[case] / own if case in alibi else None}
-            | {
-                "in counterfactual calls %": 100
-                * sum(r["call_seconds"] for r in part)
-                / sum(r["seconds"] for r in part)
-            }
-            | {"rules explored, median": float(np.median(rules)) if rules else None}
-            | {"counterfactual calls, median": float(np.median([r["calls"] for r in part]))}
-            | {"rows scored, median": int(np.median([r["rows_scored"] for r in part]))}
-            | {"ended in time %": 100 * float(np.mean([r["finished"] for r in part]))}
+            | {f"{other} takes, times": seconds / own if seconds else None for other, seconds in others.items()}
+            | {"in counterfactual calls %": 100 * mean(part, "call_seconds") / mean(part, "seconds")}
+            | {"rules explored, median": float(np.median(explored)) if explored else None}
+            | {"counterfactual calls, median": median(part, "calls")}
+            | {"rows scored, median": int(median(part, "rows_scored"))}
+            | {"ended in time %": percent(part, "finished", value=True)}
         )
     return found
-
-
-def _cells(records: list[dict[str, Any]], systems: list[str]) -> Any:
-    for case in dict.fromkeys(r["task"][0] for r in records):
-        for system in systems:
-            part = [r["systems"][system] for r in records if r["task"][0] == case and system in r["systems"]]
-            if part:
-                yield case, system, part
 
 
 def peers(asked: Namespace, case: str, rows: list[int]) -> list[dict[str, Any]]:
@@ -174,13 +155,16 @@ def main() -> None:
         s = subject(case, asked.data, asked.out, asked.judge_seconds)
         rows = np.random.default_rng(asked.seed).permutation(s.explainer.refused)[: asked.rows].tolist()
         tasks = [(case, row, asked.systems, asked.seed, asked.data, asked.out, asked.judge_seconds) for row in rows]
-        records += done(asked.out / "real.jsonl", asked, tasks, work, key=2)
+        records += done(asked.out / "real.jsonl", asked, tasks, work, key="case row")
         asked.fresh = False
         if case in CASES:
             found = [r["cpu_seconds"] for r in peers(asked, case, rows[: asked.alibi_rows]) if not r["error"]]
             alibi |= {case: float(np.median(found))} if found else {}
-    told = quality(records, asked.systems)
-    tables = {"Quality": told, "Time and effort": effort(records, asked.systems, alibi)}
+    rules = [
+        {"case": r["case"], "system": s} | r["systems"][s] for r in records for s in asked.systems if s in r["systems"]
+    ]
+    told = quality(rules)
+    tables = {"Quality": told, "Time and effort": effort(rules, alibi)}
     tables["alibi's anchors"] = [{"case": case, "CPU s, median": s} for case, s in alibi.items()]
     command = f"python -m bench.paper.real --rows {asked.rows} --judge-seconds {asked.judge_seconds:g}"
     write(asked.out, "real", command=command, about=begun, tables=tables)

@@ -6,12 +6,13 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from bench.quality.first_answer import Records
 from joblib import Parallel, delayed
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 
@@ -35,21 +36,23 @@ def task_options(parser: ArgumentParser) -> None:
 
 
 def done(
-    path: Path, asked: Namespace, tasks: Sequence[tuple[Any, ...]], work: Callable[..., dict[str, Any]], *, key: int
+    path: Path, asked: Namespace, tasks: Sequence[tuple[Any, ...]], work: Callable[..., dict[str, Any]], *, key: str
 ) -> list[dict[str, Any]]:
     """The records of tasks: those that an earlier run left, and `work(*task)` for the others.
 
-    The first `key` arguments of a task tell it from the others.
+    `key` names the first arguments of a task, which tell it from the others; a record has them by name.
     """
+    names = key.split()
     records = TaskRecords(path, {"seed": asked.seed}, fresh=asked.fresh)
-    todo = [task for task in tasks if task[:key] not in records.found]
+    todo = [task for task in tasks if task[: len(names)] not in records.found]
     until = time.monotonic() + asked.seconds
-    calls = (delayed(_noted)(work, task, key) for task in todo if time.monotonic() < until)
+    calls = (delayed(_noted)(work, task, len(names)) for task in todo if time.monotonic() < until)
     for n, record in enumerate(Parallel(n_jobs=asked.jobs, return_as="generator_unordered")(calls), start=1):
         records.add(record)
         if n % 50 == 0:
             print(f"{n} of {len(todo)} tasks", file=sys.stderr, flush=True)
-    return [records.found[task[:key]] for task in tasks if task[:key] in records.found]
+    keys = [task[: len(names)] for task in tasks]
+    return [dict(zip(names, k, strict=True)) | records.found[k] for k in keys if k in records.found]
 
 
 def _noted(work: Callable[..., dict[str, Any]], task: tuple[Any, ...], key: int) -> dict[str, Any]:
@@ -57,3 +60,25 @@ def _noted(work: Callable[..., dict[str, Any]], task: tuple[Any, ...], key: int)
 
     with threadpool_limits(limits=1):
         return {"task": list(task[:key])} | work(*task)
+
+
+def cells(records: list[dict[str, Any]], *names: str) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Records that agree in some fields, and these fields: the lines of a table."""
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for record in records:
+        found.setdefault(tuple(record[name] for name in names), []).append(record)
+    for values, part in found.items():
+        yield dict(zip(names, values, strict=True)), part
+
+
+def mean(part: list[dict[str, Any]], name: str) -> float:
+    return float(np.mean([record[name] for record in part]))
+
+
+def median(part: list[dict[str, Any]], name: str) -> float:
+    return float(np.median([record[name] for record in part]))
+
+
+def percent(part: list[dict[str, Any]], name: str, value: Any) -> float:
+    """In how many of 100 records a field has a value."""
+    return 100 * float(np.mean([record[name] == value for record in part]))

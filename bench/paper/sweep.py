@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from bench.paper.figures import lines
 from bench.paper.real import subject
-from bench.paper.runs import done, task_options
+from bench.paper.runs import cells, done, mean, median, percent, task_options
 from bench.paper.systems import Unasked, solved
 from bench.tables import machine, options, write
 
-from dueto.audit import audited
+from dueto.audit import Category, audited
 from dueto.counterfactuals import GeCo
 from dueto.rules import GeneticRule, GeneticRuleCF
 
@@ -42,18 +42,14 @@ def work(case: str, row: int, system: str, q: int, s: int, seed: int, folder: st
 
 def table(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One line for each case, system and setting."""
-    found = []
-    keys = dict.fromkeys((r["task"][0], *r["task"][2:5]) for r in records)
-    for case, system, q, s in keys:
-        part = [r for r in records if (r["task"][0], *r["task"][2:5]) == (case, system, q, s)]
-        found.append(
-            {"case": case, "system": system, "q": q, "s": s, "rows": len(part)}
-            | {"not consistent %": 100 * float(np.mean([r["consistent"] is False for r in part]))}
-            | {"minimal %": 100 * float(np.mean([r["category"] == "GC minimal" for r in part]))}
-            | {"length, mean": float(np.mean([r["length"] for r in part]))}
-            | {"CPU s, median": float(np.median([r["cpu_seconds"] for r in part]))}
-        )
-    return found
+    return [
+        cell
+        | {"rows": len(part)}
+        | {"not consistent %": percent(part, "consistent", value=False)}
+        | {"minimal %": percent(part, "category", Category.MINIMAL)}
+        | {"length, mean": mean(part, "length"), "CPU s, median": median(part, "cpu_seconds")}
+        for cell, part in cells(records, "case", "system", "q", "s")
+    ]
 
 
 def main() -> None:
@@ -71,7 +67,7 @@ def main() -> None:
             for q, s in TRIED
             for row in rows
         ]
-    told = table(done(asked.out / "sweep.jsonl", asked, tasks, work, key=5))
+    told = table(done(asked.out / "sweep.jsonl", asked, tasks, work, key="case row system q s"))
     command = f"python -m bench.paper.sweep --rows {asked.rows}"
     write(asked.out, "sweep", command=command, about=begun, tables={"Settings": told})
     for axis, other, fixed in (("q", "s", 1000), ("s", "q", 50)):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench.paper.figures import bars, lines
-from bench.paper.runs import done, task_options
+from bench.paper.runs import cells, done, mean, median, percent, task_options
 from bench.paper.systems import PAPERS, SYSTEMS, solved
 from bench.tables import machine, options, write
 
@@ -27,8 +27,6 @@ from dueto.rule import Components, Rule, bits
 from dueto.rules.draws import Rows
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from dueto.space import FeatureSpace
 
 SIZES = (2, 4, 6, 8)
@@ -76,32 +74,26 @@ def outcome(found: Rule, truth: Rule) -> str:
     return "exact" if len(set(found)) == len(truth) else "redundant"
 
 
-def summary(records: list[dict[str, Any]], systems: list[str]) -> list[dict[str, Any]]:
+def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One line for each size and system."""
-    rows = []
-    for size in SIZES:
-        for system in systems:
-            part = [r for r in records if r["task"][0] == size and r["task"][2] == system]
-            if part:
-                shares = {f"{o} %": 100 * np.mean([r["outcome"] == o for r in part]) for o in OUTCOMES}
-                times = np.array([r["cpu_seconds"] for r in part])
-                rows.append(
-                    {"components": size, "system": system, "classifiers": len(part)}
-                    | {name: round(float(share), 1) for name, share in shares.items()}
-                    | {"length, mean": float(np.mean([r["length"] for r in part]))}
-                    | {"CPU s, median": float(np.median(times)), "CPU s, mean": float(times.mean())}
-                    | {"rows scored, median": int(np.median([r["rows_scored"] for r in part]))}
-                )
-    return rows
+    return [
+        cell
+        | {"classifiers": len(part)}
+        | {f"{o} %": round(percent(part, "outcome", o), 1) for o in OUTCOMES}
+        | {"length, mean": mean(part, "length")}
+        | {"CPU s, median": median(part, "cpu_seconds"), "CPU s, mean": mean(part, "cpu_seconds")}
+        | {"rows scored, median": int(median(part, "rows_scored"))}
+        for cell, part in cells(records, "components", "system")
+    ]
 
 
-def times(rows: list[dict[str, Any]], systems: list[str]) -> list[dict[str, Any]]:
+def times(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """For each size, each system's mean time relative to that of GreedyRuleCF."""
     found = []
-    for size in SIZES:
-        mean = {r["system"]: r["CPU s, mean"] for r in rows if r["components"] == size}
+    for cell, part in cells(rows, "components"):
+        mean = {r["system"]: r["CPU s, mean"] for r in part}
         if "GreedyRuleCF" in mean:
-            found.append({"components": size} | {s: mean[s] / mean["GreedyRuleCF"] for s in systems if s in mean})
+            found.append(cell | {system: s / mean["GreedyRuleCF"] for system, s in mean.items()})
     return found
 
 
@@ -112,24 +104,19 @@ def main() -> None:
     parser.add_argument("--systems", type=lambda s: s.split(","), default=list(PAPERS), help="some of the systems")
     asked = parser.parse_args()
     begun = machine()
-    records = found(asked)
-    rows = summary(records, asked.systems)
-    command = f"python -m bench.paper.synthetic --count {asked.count}"
-    tables = {"Quality and time": rows, "Time relative to GreedyRuleCF": times(rows, asked.systems)}
-    write(asked.out, "synthetic", command=command, about=begun, tables=tables)
-    bars(asked.out / "figure1.png", rows, "components", "system", [f"{o} %" for o in OUTCOMES], "% of classifiers")
-    lines(asked.out / "figure3.png", rows, "components", "system", "CPU s, mean", "CPU seconds a rule, mean")
-
-
-def found(asked: Namespace) -> list[dict[str, Any]]:
-    """The records of all tasks, those of one classifier after each other."""
     tasks = [
         (size, number, system, asked.seed, asked.data)
         for number in range(asked.count)
         for size in SIZES
         for system in asked.systems
     ]
-    return done(asked.out / "synthetic.jsonl", asked, tasks, work, key=3)
+    records = done(asked.out / "synthetic.jsonl", asked, tasks, work, key="components number system")
+    rows = sorted(summary(records), key=lambda row: row["components"])
+    command = f"python -m bench.paper.synthetic --count {asked.count}"
+    tables = {"Quality and time": rows, "Time relative to GreedyRuleCF": times(rows)}
+    write(asked.out, "synthetic", command=command, about=begun, tables=tables)
+    bars(asked.out / "figure1.png", rows, "components", "system", [f"{o} %" for o in OUTCOMES], "% of classifiers")
+    lines(asked.out / "figure3.png", rows, "components", "system", "CPU s, mean", "CPU seconds a rule, mean")
 
 
 if __name__ == "__main__":

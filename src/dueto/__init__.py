@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support
     from dueto.feature import Feature
     from dueto.inference import TestResult, independence_test
-    from dueto.models import Model, Tree, as_model, load_model
+    from dueto.models import Model, TorchModel, Tree, as_model, load_model
     from dueto.plaf import ConstraintError, Expr, cf, fixed, together, x
     from dueto.plaf.parse import parse, parse_constraints
     from dueto.regression import HSICR, LSIR
@@ -70,6 +70,7 @@ __all__ = [
     "Suggestions",
     "Support",
     "TestResult",
+    "TorchModel",
     "Tree",
     "Verdict",
     "Verification",
@@ -106,7 +107,7 @@ _ROOMS = {
     "explanation": "Change Changes Counterfactual Explanation Support",
     "feature": "Feature",
     "inference": "TestResult independence_test",
-    "models": "Model Tree as_model load_model",
+    "models": "Model TorchModel Tree as_model load_model",
     "plaf": "ConstraintError Expr cf fixed parse parse_constraints together x",
     "plots": "",
     "regression": "HSICR LSIR",

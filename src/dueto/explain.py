@@ -178,15 +178,15 @@ class Explainer:
         answer = self._ask(query, k, for_changes)
         changes = self._changes(label, score, query, answer)
         query = query.knowing(answer.X)  # what changes show, the rule may not deny
-        oracle = Oracle(query, self.method, for_rule, rows=self._rows)
+        oracle = Oracle(query, self.method, for_rule, rows=self.rows)
         finder = self.finder.suited(oracle) if isinstance(self.finder, AutoRule) else self.finder
-        short = None if shorter is None else shorter.find(Oracle(query, self.method, for_short, rows=self._rows))
+        short = None if shorter is None else shorter.find(Oracle(query, self.method, for_short, rows=self.rows))
         found = finder.find(oracle)
         found = widened(oracle, found) if self.widen else found
         rule = self._certified(oracle, finder, found, time.perf_counter() - start)
         spent = {"rows_scored": self.model.rows_scored - before, "seconds": time.perf_counter() - start}
         told = {field.name: getattr(changes, field.name) for field in fields(changes)} | spent
-        return Explanation(**told, rule=rule, support=self._support(rule), finder=finder.name, short=short)
+        return Explanation(**told, rule=rule, support=self.support(rule), finder=finder.name, short=short)
 
     def rule(self, row: Any, *, method: str | Finder | None = None, rng: np.random.Generator | int = 0) -> Rule:
         """Only the rule, by the explainer's method or by another; without a certificate, and not widened.
@@ -205,8 +205,8 @@ class Explainer:
         """
         finder = self.finder if method is None else finder_named(method)
         query = self._refused(row, None)[2]
-        self._refuse(query)
-        return finder.find(Oracle(query, self.method, generator(rng).spawn(3)[1], rows=self._rows))
+        self.check(query)
+        return finder.find(Oracle(query, self.method, generator(rng).spawn(3)[1], rows=self.rows))
 
     def changes(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0, label: str | None = None) -> Changes:
         """Only what would change the decision; the same changes as `explain` gives."""
@@ -246,16 +246,17 @@ class Explainer:
         """
         finder = ShortRule(k=k, counted=counted)
         query = self._refused(row, None)[2]
-        self._refuse(query)
-        return finder.find(Oracle(query, self.method, generator(rng).spawn(3)[2], rows=self._rows))
+        self.check(query)
+        return finder.find(Oracle(query, self.method, generator(rng).spawn(3)[2], rows=self.rows))
 
     @cached_property
-    def _rows(self) -> Rows:
+    def rows(self) -> Rows:
+        """The distinct rows of the data, and what the model says of them."""
         return Rows(self.distinct, self.counts, self.good)
 
     def _refused(self, row: Any, label: str | None) -> tuple[str, float, Query]:
         """What to call a row, its score, and the question about it; a row that is not refused has none."""
-        position, x = self._row(row)
+        position, x = self.named(row)
         label = label or position
         score = float(self.model.score(x[None, :])[0])
         if score > self.model.threshold:
@@ -269,25 +270,28 @@ class Explainer:
 
     def _ask(self, query: Query, k: int, rng: np.random.Generator) -> Answer:
         whole("k", k, what="the most counterfactuals returned")
-        self._refuse(query)
+        self.check(query)
         return _in_few_digits(query, self.method.find(query, k=k, nearest=True, rng=rng))
 
-    def _refuse(self, query: Query) -> None:
+    def check(self, query: Query) -> None:
+        """Refuse a question that the counterfactual method cannot answer."""
         if refusal := self.method.refuses(query):
             raise InputError(f"the method {self.method.name!r} cannot answer this: {refusal}; use 'auto'")
 
-    def _row(self, row: Any) -> tuple[str, NDArray[np.float64]]:
+    def named(self, row: Any) -> tuple[str, NDArray[np.float64]]:
+        """What to call a row, and the row encoded; see `explain`."""
         if isinstance(row, int | np.integer) and not isinstance(row, bool):
             if not 0 <= row < len(self.X):
                 raise InputError(f"there is no row {row}: the data has rows 0 to {len(self.X) - 1}")
             return f"Row {row}", self.X[row]
         return "This row", self.space.encode_row(row)
 
-    def _ordinary(self) -> tuple[str, ...]:
-        """The bound on how odd a proposed applicant may be, as a sentence among the constraints."""
+    def sentences(self) -> tuple[str, ...]:
+        """The constraints in words, and how odd a proposed applicant may be."""
+        told = tuple(constraint.sentence() for constraint in self.constraints)
         if self.plausible is None:
-            return ()
-        return (f"the whole must be as ordinary as {self.plausible:.0%} of the data (by an isolation forest)",)
+            return told
+        return (*told, f"the whole must be as ordinary as {self.plausible:.0%} of the data (by an isolation forest)")
 
     def _breaks(self, x: NDArray[np.float64], constraint: Expr) -> bool:
         """Whether an applicant breaks a constraint on what is proposed by staying as they are."""
@@ -316,7 +320,8 @@ class Explainer:
             self._hash = as_hash(self.X)
         return self._hash
 
-    def _support(self, rule: Rule) -> Support:
+    def support(self, rule: Rule) -> Support:
+        """How a rule fares on the rows of the data."""
         covered = rule.box(self.space).contains(self.distinct)
         return Support(
             rows=len(self.X),
@@ -345,7 +350,7 @@ class Explainer:
             counterfactuals=tuple(found),
             status=answer.status,
             reason=(conflict.told(query) or answer.reason) if answer.status is Status.NONE else answer.reason,
-            constraints=(*(constraint.sentence() for constraint in self.constraints), *self._ordinary()),
+            constraints=self.sentences(),
             broken=tuple(constraint.sentence() for constraint in self.constraints if self._breaks(query.x, constraint)),
             method=answer.by,
             black_box=self.model.black_box,

@@ -46,7 +46,7 @@ class Index:
         """For each component's bit, which rows meet it: ceil(m / 64) words, rows beyond m never."""
         n_words = -(-len(self.X) // 64)
         found = {}
-        for bit, fails in self.components._failing(self.X):
+        for bit, fails in self.components.failing(self.X):
             packed = np.zeros(8 * n_words, dtype=np.uint8)
             rows = np.packbits(~fails, bitorder="little")
             packed[: len(rows)] = rows
@@ -54,7 +54,8 @@ class Index:
         return found
 
     @cached_property
-    def _distinct(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.intp]]:
+    def distinct(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.intp]]:
+        """The distinct duals, smallest first; how many rows of the data have each; and the first row that has it."""
         words = self.components.duals(self.X)
         if words.shape[1] == 1:
             keys, first, inverse = np.unique(words[:, 0], return_index=True, return_inverse=True)
@@ -76,13 +77,13 @@ class Index:
     def count(self, chosen: int) -> int:
         """How many rows satisfy the rule made of a set of components."""
         if self._repeats:
-            keys, counts, _ = self._distinct
+            keys, counts, _ = self.distinct
             return int(counts[self._escaping(keys, chosen)].sum())
         return count_ones([self.bitmaps[bit] for bit in bits(chosen)], len(self.X))
 
     def exceptions(self, chosen: int, limit: int) -> NDArray[np.intp]:
         """Positions of at most `limit` rows that satisfy the rule: smallest duals first, none holding another."""
-        keys, _, first = self._distinct
+        keys, _, first = self.distinct
         rows = np.flatnonzero(self._escaping(keys, chosen))
         found: list[np.intp] = []
         while len(rows) and len(found) < limit:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dueto.errors import InputError
 
-__all__ = ["positive", "whole"]
+__all__ = ["positive", "time_limit", "whole"]
 
 
 def whole(name: str, value: Any, least: int = 1, *, what: str = "") -> None:
@@ -23,6 +23,12 @@ def whole(name: str, value: Any, least: int = 1, *, what: str = "") -> None:
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if value < least:
         raise InputError(f"{name}{what and f', {what},'} must be at least {least}, got {value}")
+
+
+def time_limit(seconds: float) -> None:
+    """Refuse a limit of time below nothing, or NaN."""
+    if not seconds >= 0:
+        raise InputError(f"seconds must not be negative, got {seconds!r}")
 
 
 def positive(name: str, values: Any) -> None:

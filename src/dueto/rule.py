@@ -360,11 +360,12 @@ class Components:
     def duals(self, Y: NDArray[np.float64]) -> NDArray[np.uint64]:
         """(N, n_words) the dual of each encoded row: the components that it does not meet, 64 to a word."""
         words = np.zeros((len(Y), self.n_words), dtype=np.uint64)
-        for bit, fails in self._failing(Y):
+        for bit, fails in self.failing(Y):
             words[:, bit // 64] |= fails.astype(np.uint64) << np.uint64(bit % 64)
         return words
 
-    def _failing(self, Y: NDArray[np.float64]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    def failing(self, Y: NDArray[np.float64]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+        """Each component's bit, and (N,) which rows do not meet it."""
         for j, two in enumerate(self.two_sided):
             y, x = Y[:, j], self.x[j]
             if two:

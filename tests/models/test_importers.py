@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -43,7 +44,9 @@ from dueto.models.ensemble import Ensemble
 from dueto.models.network import Network
 from models.tables import CATEGORIES, FAIR, GOOD, MISSING, NUMBERS, THREE, adversarial
 
-LIBRARIES = {name: importlib.util.find_spec(name) is not None for name in ("xgboost", "lightgbm", "catboost")}
+LIBRARIES = {
+    name: importlib.util.find_spec(name) is not None for name in ("xgboost", "lightgbm", "catboost", "interpret")
+}
 
 
 def xgb(**options):
@@ -63,6 +66,25 @@ def cat(**options):
     from catboost import CatBoostClassifier
 
     return CatBoostClassifier(**{"iterations": 12, "depth": 4, "verbose": 0, "allow_writing_files": False} | options)
+
+
+class Quiet:
+    """What interpret warns of, missing values and terms of three features, is meant."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def fit(self, table, target):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Missing values detected|Interactions with 3", UserWarning)
+            return self.model.fit(table, target)
+
+
+def ebm(**options):
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    eager = {"outer_bags": 2, "max_rounds": 60, "learning_rate": 0.2, "early_stopping_rounds": 1000, "n_jobs": 1}
+    return Quiet(ExplainableBoostingClassifier(**eager | options))
 
 
 def hist(**options):
@@ -140,6 +162,18 @@ CASES = {
     "catboost": (cat, HOLES, Ensemble),
     "catboost, missing is large": (lambda: cat(nan_mode="Max"), HOLES, Ensemble),
     "catboost, lopsided": (lambda: cat(grow_policy="Lossguide"), HOLES, Ensemble),
+    "interpret": (lambda: ebm(interactions=0), PLAIN, Additive),
+    "interpret, missing": (lambda: ebm(interactions=0), HOLES, Additive),
+    "interpret, names": (lambda: ebm(interactions=0), (CATEGORIES, GOOD), Additive),
+    "interpret, pairs": (lambda: ebm(interactions=4), HOLES, Ensemble),
+    "interpret, pairs, array": (lambda: ebm(interactions=4), ARRAY, Ensemble),
+    "interpret, pairs of categories": (lambda: ebm(interactions=8), NAMES, Ensemble),
+    "interpret, coarse pairs": (lambda: ebm(interactions=6, max_interaction_bins=4), (CATEGORIES, GOOD), Ensemble),
+    "interpret, numbers as labels": (
+        lambda: ebm(interactions=3, feature_types=["nominal", *["continuous"] * 3, "nominal"]),
+        HOLES,
+        Ensemble,
+    ),
 }
 
 
@@ -274,9 +308,9 @@ def _nothing():
 
 
 def test_a_category_that_the_model_never_saw_is_read_as_it_reads_it():
-    for make in (hist, lgb):
-        if make is lgb:
-            skip_without("lightgbm")
+    for make in (hist, lgb, lambda: ebm(interactions=6), lambda: ebm(interactions=0)):
+        if make is not hist:
+            skip_without("lightgbm" if make is lgb else "interpret")
         seen = CATEGORIES.assign(job=CATEGORIES["job"].cat.set_categories(list("wzvy")))
         fitted = make().fit(seen, FAIR)
         wide = CATEGORIES.assign(job=CATEGORIES["job"].cat.set_categories(list("xywvz")))
@@ -332,6 +366,7 @@ def test_what_is_not_understood_says_why(fitted, says):
         ("xgboost", lambda: xgb(objective="binary:hinge"), "not binary:hinge"),
         ("lightgbm", lambda: lgb(linear_tree=True), "its leaves hold linear models"),
         ("lightgbm", lambda: lgb(objective="cross_entropy"), "not cross_entropy"),
+        ("interpret", lambda: ebm(interactions=[(0, 1, 2)]), "terms of one or two features, not of more"),
     ],
 )
 def test_boosting_of_another_kind_is_not_understood(case, make, says):
@@ -373,7 +408,10 @@ def test_a_range_of_numbers_bounds_the_rounding_by_its_ends():
     assert wide.slack > 10 * narrow.slack
 
 
-@pytest.mark.parametrize("case", ["forest", "histogram, categories", "network", "xgboost, categories", "lightgbm"])
+@pytest.mark.parametrize(
+    "case",
+    ["forest", "histogram, categories", "network", "xgboost, categories", "lightgbm", "interpret, coarse pairs"],
+)
 def test_a_structure_can_be_sent_to_another_process(case):
     skip_without(case)
     make, (table, target), _ = CASES[case]

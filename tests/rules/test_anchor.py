@@ -16,7 +16,7 @@ from dueto.counterfactuals import Exhaustive, Query, build_query
 from dueto.errors import InputError
 from dueto.models import as_model
 from dueto.plaf import cf, fixed
-from dueto.rule import Components, Rule, Standing
+from dueto.rule import Components, Rule, Standing, bits
 from dueto.rules import Oracle
 from dueto.rules.anchor import Anchor, Arms
 from dueto.rules.draws import Perturbed, Rows
@@ -44,8 +44,10 @@ def a_query(scores: dict[str, list[float]], accepted: object, **more: object) ->
 
 def precision(w: World, rule: Rule, size: int = 20_000) -> float:
     """The share of refused among many feasible draws under a rule."""
-    source = Perturbed(w.query, Rows(w.X, np.ones(len(w.X), int), w.model.good(w.X)))
-    X = source.under(rule.box(w.space), size, np.random.default_rng(99))
+    samples, components = Perturbed(w.query, Rows.of(oracle_of(w))), Components(w.space, w.x)
+    has = np.zeros((1, 2 * len(w.x)), dtype=bool)
+    has[0, [bit for bit in bits(components.all) if components.rule(1 << bit).components[0] in rule]] = True
+    X, _ = samples.satisfying(has, size, np.random.default_rng(99))
     return 1 - float(w.model.good(X[w.query.plausible(X)]).mean())
 
 
@@ -166,7 +168,7 @@ def test_the_same_seed_gives_the_same_anchor_and_figures(seed: int, beam: int):
 
 def test_draws_under_a_rule_satisfy_it_and_are_counted_by_what_the_model_says():
     for w in worlds(range(10)):
-        arms = Arms(oracle_of(w), 40, 10)
+        arms = Arms(oracle_of(w), Anchor(batch=40, coverage_samples=10))
         rules = [0, *(1 << bit for bit in arms.bits), sum(1 << bit for bit in arms.bits)]
         arms._stock_up(rules)
         for rule in rules:
@@ -214,7 +216,7 @@ def test_components_that_tell_nothing_are_left_out():
         lambda table: (table["d"] > 1).astype(float),
         constraints=(cf.a > 0, fixed("b")),
     )
-    arms = Arms(Oracle(query, Exhaustive(), np.random.default_rng(0)), 10, 10)
+    arms = Arms(Oracle(query, Exhaustive(), np.random.default_rng(0)), Anchor(batch=10, coverage_samples=10))
     components = Components(query.space, query.x)
     told = {str(components.rule(1 << bit)) for bit in arms.bits}
     assert told == {"d <= 0", "e <= 1", "e >= 1"}  # a has to rise, b cannot change, nobody is below d
@@ -241,11 +243,11 @@ def test_without_an_anchor_the_most_precise_rule_is_given():
     oracle = Oracle(query, Exhaustive(), np.random.default_rng(0))
     full = Anchor().find(oracle)
     assert full.run.figures["meets threshold"] == 1
-    arms = Arms(oracle, 100, 10)
+    arms = Arms(oracle, Anchor(coverage_samples=10))
     arms.bits = [bit for bit in arms.bits if bit < 4]
-    anchors, _ = Anchor()._beams(arms, 2.3, np.inf)
+    anchors, _ = Anchor()._beams(arms, 2.3)
     assert anchors == []
-    best = Anchor()._most_precise(arms, np.inf)
+    (best,) = arms.best(arms.beams, 1)
     assert str(oracle.components.rule(best)) == "a <= 0 and b <= 0"
 
 

@@ -11,13 +11,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dueto.box import Box
-from dueto.counterfactuals import Query, build_query
+from dueto.counterfactuals import Exhaustive, Query, build_query
 from dueto.domain import distinct_rows, same
 from dueto.models import as_model
 from dueto.plaf import Expr, cf, fixed, together, x
 from dueto.rule import Components
+from dueto.rules import Oracle
 from dueto.rules.draws import Perturbed, Rows
+from dueto.rules.flags import unpacked
 from dueto.space import FeatureSpace
 from dueto.testing import worlds
 
@@ -41,6 +42,12 @@ def a_table(declared: dict | None = None, constraints: tuple[Expr, ...] = ()) ->
     return build_query(model, space, X[0], constraints=constraints, X=X), rows_of(X)
 
 
+def drawn(query: Query, rows: Rows, size: int, *, rule: int = 0, seed: int = 1) -> np.ndarray:
+    """So many rows under a rule of the applicant's components."""
+    has = unpacked([rule], 2 * len(query.space))
+    return Perturbed(query, rows).satisfying(has, size, np.random.default_rng(seed))[0]
+
+
 def even(column: np.ndarray, values: list[float]) -> bool:
     """Whether each value is as frequent as the others, and there are no others."""
     found = [int(same(column, v).sum()) for v in values]
@@ -61,8 +68,7 @@ def test_every_row_drawn_is_in_the_box_and_the_space_and_meets_what_concerns_one
     alone = replace(query, constraints=tuple(c for c in query.constraints if len(c.features) == 1))
     components, perturbed = Components(space, w.x), Perturbed(query, rows_of(w.X))
     rules = [components.all & int(rng.integers(1 << 62)) for _ in range(5)]
-    has = np.array([[rule >> bit & 1 for bit in range(2 * len(space))] for rule in rules], dtype=bool)
-    X, owner = perturbed.satisfying(has, 20, rng)
+    X, owner = perturbed.satisfying(unpacked(rules, 2 * len(space)), 20, rng)
     assert (np.diff(owner) >= 0).all()
     assert np.array_equal(perturbed.feasible(X), query.plausible(X))
     for i, box in enumerate(map(components.box, rules)):
@@ -70,12 +76,11 @@ def test_every_row_drawn_is_in_the_box_and_the_space_and_meets_what_concerns_one
         assert alone.under(box).plausible(inside).all()
         possible = all(unit.size for unit in query.under(box).units(rng))
         assert len(inside) == (20 if possible else 0)
-        assert len(perturbed.under(box, 7, rng)) == (7 if possible else 0)
 
 
 def test_unbounded_every_other_row_is_one_of_the_data_by_its_count_and_the_rest_any_applicant():
     query, rows = a_table()
-    X = Perturbed(query, rows).under(query.box, 60_000, np.random.default_rng(1))
+    X = drawn(query, rows, 60_000)
     which = distinct_rows(np.vstack([rows.X, X[::2]]))[1]
     assert len(np.unique(which)) == len(rows.X)
     found = np.bincount(which[len(rows.X) :])[which[: len(rows.X)]]
@@ -87,8 +92,7 @@ def test_unbounded_every_other_row_is_one_of_the_data_by_its_count_and_the_rest_
 
 def test_what_a_rule_bounds_is_drawn_evenly_among_the_values_that_meet_the_bound_and_the_rest_is_left():
     query, rows = a_table()
-    box = replace(query.box, low=np.array([1.0, -np.inf, -np.inf]), missing=np.array([False, True, True]))
-    X = Perturbed(query, rows).under(box, 40_000, np.random.default_rng(2))
+    X = drawn(replace(query, x=np.array([1.5, *query.x[1:]])), rows, 40_000, rule=0b10)
     for half in (X[::2], X[1::2]):
         assert even(half[:, 0], [1.5, 3.0, 4.5])
     which = distinct_rows(np.vstack([rows.X[:, 1:], X[::2, 1:]]))[1]
@@ -99,7 +103,7 @@ def test_what_a_rule_bounds_is_drawn_evenly_among_the_values_that_meet_the_bound
 def test_a_value_that_the_space_or_a_constraint_on_it_alone_rules_out_is_redrawn():
     query, rows = a_table({"a": {"values": [0.0, 1.5]}}, (cf.b >= 1, fixed("c")))
     query = replace(query, x=np.array([1.5, 0.0, 2.0]))
-    X = Perturbed(query, rows).under(query.box, 10_000, np.random.default_rng(3))
+    X = drawn(query, rows, 10_000)
     assert set(X[:, 0]) == {0.0, 1.5}
     assert set(X[:, 1]) == {1.0, 2.0}
     assert set(X[:, 2]) == {2.0}
@@ -110,19 +114,17 @@ def test_a_value_that_the_space_or_a_constraint_on_it_alone_rules_out_is_redrawn
 
 def test_features_that_change_together_are_redrawn_together_each_tuple_as_likely():
     query, rows = a_table(constraints=(together("a", "b"),))
-    box = replace(query.box, high=np.array([2.0, np.inf, np.inf]), missing=np.array([False, True, True]))
-    X = Perturbed(query, rows).under(box, 20_000, np.random.default_rng(4))
+    query = replace(query, x=rows.X[rows.X[:, 0] == 1.5][0])
+    X = drawn(query, rows, 20_000, rule=0b01)
     tuples, counts = np.unique(X[:, :2], axis=0, return_counts=True)
-    expected = np.unique(rows.X[rows.X[:, 0] <= 2, :2], axis=0)
+    expected = np.unique(rows.X[rows.X[:, 0] <= 1.5, :2], axis=0)
     assert np.array_equal(tuples, expected)
     assert stats.chisquare(counts).pvalue > 0.001
 
 
 def test_a_range_is_drawn_from_evenly_as_far_as_bound_and_constraint_leave_it():
-    query, rows = a_table({"a": {"low": -1.0, "high": 9.0}, "b": {"low": 0, "high": 10**6}}, (cf.a >= x.a,))
-    query = replace(query, x=np.array([3.0, 1.0, 0.0]))
-    box = Box(np.array([-np.inf, 10.0, -np.inf]), np.array([7.0, 12.0, np.inf]), np.array([False, False, True]))
-    X = Perturbed(query, rows).under(box, 20_000, np.random.default_rng(5))
+    query, rows = a_table({"a": {"low": -1.0, "high": 9.0}, "b": {"low": 0, "high": 12}}, (cf.a <= x.a + 4,))
+    X = drawn(replace(query, x=np.array([3.0, 10.0, 0.0])), rows, 20_000, rule=0b1010)
     assert stats.kstest(X[:, 0], "uniform", (3.0, 4.0)).pvalue > 0.001
     assert even(X[:, 1], [10.0, 11.0, 12.0])
 
@@ -134,22 +136,35 @@ def test_a_missing_value_comes_as_often_as_in_the_data_where_the_rule_allows_it_
     X = space.encode(frame)
     at = np.array([value, 0.0])
     query = build_query(as_model(lambda table: np.zeros(len(table)), space), space, at, X=X)
-    perturbed, rng = Perturbed(query, rows_of(X)), np.random.default_rng(6)
-    drawn = perturbed.under(query.box, 20_000, rng)[1::2, 0]
-    assert stats.binomtest(int(np.isnan(drawn).sum()), 10_000, 0.5).pvalue > 0.001
-    bound = perturbed.under(Components(space, at).box(1), 1000, rng)[:, 0]
+    free = drawn(query, rows_of(X), 20_000)[1::2, 0]
+    assert stats.binomtest(int(np.isnan(free).sum()), 10_000, 0.5).pvalue > 0.001
+    bound = drawn(query, rows_of(X), 1000, rule=1)[:, 0]
     assert np.isnan(bound).all() if np.isnan(value) else (bound <= 1.25).all()
+
+
+@pytest.mark.parametrize("n", [2, 31, 32, 40])
+def test_what_changes_together_meets_the_rule_however_many_features_it_is(n: int):
+    names = [f"f{j}" for j in range(n)]
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (60, n)), columns=names)
+    space = FeatureSpace.infer(frame)
+    X, model = space.encode(frame), as_model(lambda table: np.zeros(len(table)), space)
+    query = build_query(model, space, X[0], constraints=(together(*names),), X=X)
+    for bit in (0, 1, 2 * n - 2, 2 * n - 1):
+        found = drawn(query, rows_of(X), 200, rule=1 << bit)
+        inside = Components(space, X[0]).box(1 << bit).contains(X)
+        assert set(map(tuple, found)) <= set(map(tuple, X[inside]))
+        assert len(found) == 200
 
 
 def test_without_the_data_the_donors_are_perturbed_and_without_donors_the_applicant():
     query, rows = a_table()
     some = replace(query, donors=rows.X[:3])
     for known, expected in ((some, rows.X[:3]), (query, query.x[None])):
-        X = Perturbed(known).under(query.box, 200, np.random.default_rng(7))[::2]
+        given = Rows.of(Oracle(known, Exhaustive(), np.random.default_rng(0)))
+        X = drawn(known, given, 200)[::2]
         assert len(distinct_rows(np.vstack([X, expected]))[0]) == len(expected)
 
 
 def test_the_same_generator_draws_the_same_rows():
     query, rows = a_table()
-    one, two = (Perturbed(query, rows).under(query.box, 50, np.random.default_rng(8)) for _ in range(2))
-    assert np.array_equal(one, two)
+    assert np.array_equal(drawn(query, rows, 50), drawn(query, rows, 50))

@@ -52,6 +52,13 @@ class Compared:
     rows_scored: int
     finished: bool
 
+    def cells(self) -> tuple[str, ...]:
+        """Its line in the table."""
+        told, support = self.judgement, self.judgement.support
+        counts = f"{support.refused:,}", f"{support.accepted:,}"
+        spent = f"{self.seconds:.3g}", f"{self.rows_scored:,}"
+        return (self.method, str(len(told.rule)), told.category.value, *counts, *spent)
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""
         spent = {"seconds": self.seconds, "rows_scored": self.rows_scored, "finished": self.finished}
@@ -73,33 +80,18 @@ class Comparison(Sequence[Compared]):
 
     def __str__(self) -> str:
         head = ("method", "length", "verdict", "refused", "accepted", "seconds", "rows scored")
-        rows = [head, *(self._line(one) for one in self.found)]
-        wide = [max(len(row[i]) for row in rows) for i in range(len(head))]
-        left = (0, 2)
-        table = "\n".join(
-            "  ".join(c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, wide, strict=True)))
-            for row in rows
-        )
-        rules = "\n\n".join(
-            "\n".join([f"{one.method}:", *(f"  - {c}" for c in one.judgement.rule.conditions() or [NOBODY])])
-            for one in self.found
-        )
-        about = "Length counts components; refused and accepted are rows of the data that meet the rule."
-        late = [one.method for one in self.found if not one.finished]
-        ended = f"\nTime ran out for {', '.join(late)}: the best rule so far." if late else ""
-        return f"{self.label}: why was it refused?\n\n{table}\n\n{about}{ended}\n\n{rules}"
-
-    def _line(self, one: Compared) -> tuple[str, ...]:
-        told, support = one.judgement, one.judgement.support
-        counts = f"{support.refused:,}", f"{support.accepted:,}"
-        return (
-            one.method,
-            str(len(told.rule)),
-            str(told.category),
-            *counts,
-            f"{one.seconds:.3g}",
-            f"{one.rows_scored:,}",
-        )
+        lines = [head, *(one.cells() for one in self.found)]
+        wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        sides = ("<", ">", "<", ">", ">", ">", ">")
+        table = ("  ".join(f"{c:{side}{w}}" for c, side, w in zip(line, sides, wide, strict=True)) for line in lines)
+        parts = [f"{self.label}: why was it refused?", "\n".join(table)]
+        parts.append("Length counts components; refused and accepted are rows of the data that meet the rule.")
+        if late := [one.method for one in self.found if not one.finished]:
+            parts[-1] += f"\nTime ran out for {', '.join(late)}: the best rule so far."
+        for one in self.found:
+            conditions = one.judgement.rule.conditions() or [NOBODY]
+            parts.append("\n".join([f"{one.method}:", *(f"  - {condition}" for condition in conditions)]))
+        return "\n\n".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""

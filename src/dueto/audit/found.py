@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from dueto.explanation import WIDTH, Change
 from dueto.rule import Rule
@@ -171,24 +171,17 @@ class Judgement:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""
-        return {
+        return vars(self) | {
             "rule": self.rule.to_dict(),
             "category": self.category.value,
-            "proved": self.proved,
             "consistent": self.consistent,
-            "by": self.by,
-            "rows_scored": self.rows_scored,
             "rows": self.rows,
             "support": vars(self.support).copy(),
-            "barred": self.barred,
-            "label": self.label,
             "applicant": None if self.applicant is None else dict(self.applicant),
             "broken": _data(self.broken),
             "counterexample": None if self.counterexample is None else dict(self.counterexample),
-            "data_row": self.data_row,
             "redundant": _data(self.redundant),
             "shorter": None if self.shorter is None else self.shorter.to_dict(),
-            "at_least": self.at_least,
             "warnings": list(self.warnings),
         }
 
@@ -216,14 +209,7 @@ class Audit(Sequence[Judgement]):
     def __len__(self) -> int:
         return len(self.judgements)
 
-    def __iter__(self) -> Iterator[Judgement]:
-        return iter(self.judgements)
-
-    @overload
-    def __getitem__(self, at: int) -> Judgement: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Judgement]: ...
-    def __getitem__(self, at: int | slice) -> Judgement | Sequence[Judgement]:
+    def __getitem__(self, at: Any) -> Any:
         return self.judgements[at]
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dueto.audit.vocabulary import OPERATORS
 from dueto.errors import InputError
+from dueto.rule import NUMBER, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,12 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["parse_rule"]
 
-EVERYBODY = "(no condition: everybody)"
-NUMBER = r"[+-]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-FLIPPED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<", "=": "=", "!=": "!="}
-_NUMBER = re.compile(NUMBER)
+EVERYBODY = str(Rule(()))
+_FLIPPED = str.maketrans("<>", "><")
 _OPERATOR = re.compile(r"\s*(<=|>=|==|!=|<>|=<|<|>|=|≤|≥|≠)\s*")
-_INTERVAL = re.compile(rf"\s+in\s+([\[\]])\s*({NUMBER})\s*,\s*({NUMBER})\s*([\[\]])")
+_LOW, _HIGH = (f"(?P<{end}>{NUMBER.pattern})" for end in ("low", "high"))
+_INTERVAL = re.compile(rf"\s+in\s+(?P<opens>[\[\]])\s*{_LOW}\s*,\s*{_HIGH}\s*(?P<closes>[\[\]])")
 _MISSING = re.compile(r"\s+is\s+missing\b", re.IGNORECASE)
 _JOINT = re.compile(r"\s*(?:[,;∧]|&&?)\s*|\s+and\s+", re.IGNORECASE)
 _QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)""")
@@ -93,9 +93,9 @@ class _Reading:
             if found := _MISSING.match(self.text, end):
                 yield [self.words.bound(place, "=", None)], found.end()
             if found := _INTERVAL.match(self.text, end):
-                low, high = ">=" if found[1] == "[" else ">", "<=" if found[4] == "]" else "<"
-                pairs = ((low, float(found[2])), (high, float(found[3])))
-                yield [self.words.bound(place, op, value) for op, value in pairs], found.end()
+                low, high = ">=" if found["opens"] == "[" else ">", "<=" if found["closes"] == "]" else "<"
+                pairs = ((low, found["low"]), (high, found["high"]))
+                yield [self.words.bound(place, op, float(value)) for op, value in pairs], found.end()
 
     def valued(self, at: int) -> Iterator[tuple[list[Bound], int]]:
         """Conditions that begin with a value: `40 >= age`, `10 < debt <= 20`."""
@@ -105,7 +105,7 @@ class _Reading:
                 for value, stop in self.values(place, at):
                     if stop != sign.start():
                         continue
-                    first = self.words.bound(place, FLIPPED[OPERATORS[sign[1]]], value)
+                    first = self.words.bound(place, OPERATORS[sign[1]].translate(_FLIPPED), value)
                     yield [first], end
                     if second := _OPERATOR.match(self.text, end):
                         for other, after in self.values(place, second.end()):
@@ -138,7 +138,7 @@ class _Reading:
                 yield label, at + len(text)
         if (found := _QUOTED.match(self.text, at)) and (text := _unquoted(found[1])) in labels:
             yield labels[text], found.end()
-        if (found := _NUMBER.match(self.text, at)) and found.end() not in seen and not _texts(labels):
+        if (found := NUMBER.match(self.text, at)) and found.end() not in seen and not _texts(labels):
             yield float(found[0]), found.end()
         if self.text.startswith("missing", at) and ("missing" not in labels or feature.domain.missing):
             yield None, at + len("missing")
@@ -159,7 +159,7 @@ class _Reading:
             return f"{told!r} is no condition; write one as in age <= 40 or job = clerk{hint}"
         left, right = told[: sign.start()].strip(" ()"), told[sign.end() :].strip(" ()")
         place = next((p for p, stop in self.places(self.reached) if _OPERATOR.match(self.text, stop)), None)
-        if place is None and _NUMBER.fullmatch(left):
+        if place is None and NUMBER.fullmatch(left):
             left, right = _OPERATOR.split(right)[0], left
         try:
             place = place or self.words.place(_bare(left))

@@ -8,7 +8,7 @@ import click
 
 from dueto.cli import console
 from dueto.cli.asked import encoded_rows
-from dueto.cli.inputs import FILE, as_json, data_options, explainer_for, options
+from dueto.cli.inputs import FILE, explainer_for, model_and_data, options, outcome, running
 from dueto.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,32 +24,17 @@ HOLD, FAILS, UNKNOWN = 0, 1, 3
 
 @click.command(short_help="Do these rules hold, and could they be shorter?")
 @options(
-    click.argument("model", type=FILE),
-    click.argument("data", type=FILE),
+    model_and_data,
     click.argument("rules", nargs=-1),
     click.option("--rules", "file", type=FILE, metavar="FILE", help="Rules, one a line, or as JSON; see below."),
     click.option("--row", type=int, metavar="N", help="The row that the rules are about, by position from 0."),
     click.option("--applicants", type=FILE, metavar="FILE", help="Take the row from here: a new applicant."),
-    click.option("--plaf", type=FILE, metavar="FILE", help="Constraints on what may change, one a line."),
-    data_options,
-    click.option("--desired", metavar="CLASS", help="Class of the desired outcome.  [default: the second of two]"),
-    click.option("--threshold", type=float, help="Score that it must exceed.  [default: 0.5, or the model's own]"),
-    click.option(
-        "--counterfactual-method",
-        default="auto",
-        show_default=True,
-        help="auto, branch-and-bound, leaf-boxes, exhaustive, linear-bounds or geco.",
-    ),
+    outcome,
     click.option(
         "--plausible", type=float, metavar="SHARE", help="Only applicants as ordinary as this share of DATA, as .95."
     ),
     click.option("--seconds", type=float, default=30.0, show_default=True, help="The longest for one question."),
-    click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same answer."
-    ),
-    as_json,
-    click.option("--trust-pickle", is_flag=True, help="Open a pickle, which can run any code its author chose."),
-    click.option("--trust-type", multiple=True, metavar="TYPE", help="Allow a type in a skops file; may be repeated."),
+    running,
 )
 @click.pass_context
 def audit(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from dueto.audit import Comparison
     from dueto.cli.asked import Asked
     from dueto.explanation import Changes, Explanation
 
@@ -158,7 +159,12 @@ def _finder(method: str, counted: Literal["components", "conditions"], seconds: 
 
 
 def answered(
-    rows: Iterable[Asked], ask: Callable[..., Changes], searching: str, *, as_json: bool, listed: bool = False
+    rows: Iterable[Asked],
+    ask: Callable[..., Changes | Comparison],
+    searching: str,
+    *,
+    as_json: bool,
+    listed: bool = False,
 ) -> int:
     """Ask about each row and print what was found, as JSON in a list if they are several or `listed`; the exit code."""
     found, records, codes = [], [], []
@@ -175,7 +181,7 @@ def answered(
             continue
         found.append(str(one))
         records.append({"row": number, **one.to_dict()})
-        codes.append({"none": NONE, "unknown": UNKNOWN}.get(one.status, ANSWERED))
+        codes.append({"none": NONE, "unknown": UNKNOWN}.get(getattr(one, "status", ""), ANSWERED))
     if as_json and (found or listed):
         console.say_json(records if listed or len(records) > 1 else records[0])
     elif found:

@@ -30,9 +30,13 @@ __all__ = [
     "data_and_space",
     "data_options",
     "explainer_for",
+    "model_and_data",
+    "outcome",
     "question",
     "refuse_unbound",
     "rows_of",
+    "running",
+    "some_rows",
 ]
 
 PLAIN = ({"0", "1"}, {"0.0", "1.0"}, {"false", "true"})  # classes of which the second is the desired one, surely
@@ -64,11 +68,16 @@ data_options = options(
     click.option("--ignore", multiple=True, metavar="COLUMN", help="A column that is no feature; may be repeated."),
 )
 
-question = options(
-    click.argument("model", type=FILE),
-    click.argument("data", type=FILE),
+model_and_data = options(click.argument("model", type=FILE), click.argument("data", type=FILE))
+
+some_rows = options(
     click.option("--row", "rows", type=int, multiple=True, metavar="N", help="Position from 0; may be repeated."),
     click.option("--applicants", type=FILE, metavar="FILE", help="Take the rows from here: new applicants."),
+)
+
+at_most_k = click.option("--k", type=int, default=5, show_default=True, help="The most counterfactuals shown.")
+
+outcome = options(
     click.option("--plaf", type=FILE, metavar="FILE", help="Constraints on what may change, one a line."),
     data_options,
     click.option("--desired", metavar="CLASS", help="Class of the desired outcome.  [default: the second of two]"),
@@ -83,7 +92,9 @@ question = options(
         show_default=True,
         help="auto, branch-and-bound, leaf-boxes, exhaustive, linear-bounds or geco.",
     ),
-    click.option("--k", type=int, default=5, show_default=True, help="The most counterfactuals shown."),
+)
+
+running = options(
     click.option(
         "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same answer."
     ),
@@ -91,6 +102,8 @@ question = options(
     click.option("--trust-pickle", is_flag=True, help="Open a pickle, which can run any code its author chose."),
     click.option("--trust-type", multiple=True, metavar="TYPE", help="Allow a type in a skops file; may be repeated."),
 )
+
+question = options(model_and_data, some_rows, outcome, at_most_k, running)
 
 
 class Table(NamedTuple):

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dueto.cli import console
 from dueto.cli.asked import asked_rows
-from dueto.cli.inputs import explainer_for, options, question
-from dueto.errors import InputError
+from dueto.cli.explain import answered
+from dueto.cli.inputs import explainer_for, model_and_data, options, outcome, running, some_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
 __all__ = ["rules"]
-
-ANSWERED, BAD_INPUT = 0, 2
 
 
 @click.group(short_help="What do different methods say a refusal is due to?")
@@ -37,7 +35,9 @@ def rules() -> None:
 
 @rules.command(short_help="What does each method say a refusal is due to?")
 @options(
-    question,
+    model_and_data,
+    some_rows,
+    outcome,
     click.option(
         "--methods",
         default="greedy,genetic,genetic-cf,anchor,set-cover,minimum",
@@ -45,6 +45,7 @@ def rules() -> None:
         help="Those to compare, separated by commas; also irredundant.",
     ),
     click.option("--seconds", type=float, default=30.0, show_default=True, help="The longest for one question."),
+    running,
 )
 @click.pass_context
 def compare(
@@ -53,7 +54,6 @@ def compare(
     *,
     rows: Sequence[int],
     applicants: Path | None,
-    k: int,  # noqa: ARG001
     seed: int,
     as_json: bool,
     methods: str,
@@ -77,24 +77,7 @@ def compare(
     """
     from dueto.audit import compared
 
-    explainer = explainer_for(**given)
-    names = [name.strip() for name in methods.split(",")]
-    found, records, code = [], [], ANSWERED
-    for number, label, row, problem in asked_rows(explainer, rows, applicants):
-        try:
-            if problem:
-                raise InputError(problem)
-            with console.working(f"row {number}: comparing {len(names)} methods"):
-                one = compared(explainer, row, methods=names, seconds=seconds, rng=seed, label=label)
-        except InputError as error:
-            console.complain(str(error))
-            records.append({"row": number, "error": str(error)})
-            code = BAD_INPUT
-            continue
-        found.append(str(one))
-        records.append({"row": number, **one.to_dict()})
-    if as_json:
-        console.say_json(records if len(records) > 1 else records[0])
-    elif found:
-        console.say(f"\n\n{'-' * 96}\n\n".join(found))
-    ctx.exit(code)
+    explainer, names = explainer_for(**given), [name.strip() for name in methods.split(",")]
+    ask = partial(compared, explainer, methods=names, seconds=seconds, rng=seed)
+    asked = asked_rows(explainer, rows, applicants)
+    ctx.exit(answered(asked, ask, f"comparing {len(names)} methods", as_json=as_json))

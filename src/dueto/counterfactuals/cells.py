@@ -263,6 +263,11 @@ class _Choices:
         if plain and isinstance(structure.form, Ensemble):
             classes = [partition(s, j).classes(values[:, 0]) for s in _forests(query, structure)]
             key = np.column_stack([*classes, _sides(values[:, 0], x[0])])
+        elif plain and isinstance(structure.form, Additive):
+            Z = structure.columns.of(j, values[:, 0]) + 0.0
+            fresh = np.append(True, (Z[1:] != Z[:-1]).any(axis=1))[:n]
+            classes = [partition(s, j).classes(values[:, 0]) for s in _forests(query, structure)]
+            key = np.column_stack([np.cumsum(fresh), *classes, _sides(values[:, 0], x[0])])
         else:
             key = np.arange(n)[:, None]
         column = values[:, 0] if n else np.empty(0)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dueto.counterfactuals.base import Query
     from dueto.plaf import Bound, Expr
 
-__all__ = ["CONSTRAINTS", "Unit", "contradiction", "crossing", "units_of"]
+__all__ = ["CONSTRAINTS", "Unit", "allowed", "contradiction", "crossing", "units_of"]
 
 CONSTRAINTS = "the constraints"  # what an answer names as its proof where they alone leave nothing
 
@@ -119,13 +119,13 @@ def _filtered(
 ) -> Unit:
     own = query.x[list(members)]
     rows = np.vstack([values, own])
-    ok = _allowed(query, members, rows)
+    ok = allowed(query, members, rows)
     other = ~same(rows, own).all(axis=1)
     pick = (ok & other)[:-1]
     return Unit(members, values[pick], weights[pick], bool(ok[-1]))
 
 
-def _allowed(query: Query, members: tuple[int, ...], values: NDArray[np.float64]) -> NDArray[np.bool_]:
+def allowed(query: Query, members: tuple[int, ...], values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether each joint value is in the domains, passes the box and meets every constraint on these features alone."""
     place = {j: i for i, j in enumerate(members)}
     ok = np.ones(len(values), dtype=bool)

@@ -5,6 +5,7 @@ from dueto.models.boxes import Boxes
 from dueto.models.estimators import as_model
 from dueto.models.files import load_model
 from dueto.models.structure import Structure
+from dueto.models.torch import TorchModel
 from dueto.models.tree import Tree
 
-__all__ = ["Boxes", "Model", "Structure", "Tree", "as_model", "load_model"]
+__all__ = ["Boxes", "Model", "Structure", "TorchModel", "Tree", "as_model", "load_model"]

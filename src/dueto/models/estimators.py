@@ -12,9 +12,10 @@ from dueto.models.base import Model
 from dueto.models.categories import given_table
 from dueto.models.decisions import decided, own_threshold
 from dueto.models.labels import match, plain
-from dueto.models.lookup import attribute
+from dueto.models.lookup import attribute, known
 from dueto.models.raw import raw_columns, raw_matrix
 from dueto.models.tables import columns_behind, fitted_names
+from dueto.models.torch import TorchModel
 from dueto.models.tree import Tree
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def as_model(obj: Any, space: FeatureSpace, *, desired: Any = None, threshold: f
           (XGBoost, LightGBM, CatBoost). The score is the first of these that it has: the desired class's
           `predict_proba`; the logistic function of its margin in `decision_function`, so that a margin of 0 is exactly
           .5 (for several classes, its margin over the best of the others); 1 if `predict` gives that class, else 0.
+        - A `TorchModel`; or a `torch.nn.Sequential`, as one over all columns.
         - A function of a table like the one the space was inferred from (same columns, order and types), giving N
           scores of the desired outcome in [0, 1], or the probabilities of k classes, shape (N, k).
     space : FeatureSpace
@@ -86,6 +88,8 @@ def as_model(obj: Any, space: FeatureSpace, *, desired: Any = None, threshold: f
         return _tree_model(obj, space, desired, threshold)
     if isinstance(obj, type):
         raise TypeError(f"a model must be an object that predicts, but {obj.__name__} is a class; fit one and pass it")
+    if known(obj, {"torch.Sequential": True}, ("forward",)):
+        obj = TorchModel(obj)
     classes = _classes(obj)
     if classes is not None:
         return _classifier(obj, classes, space, desired, threshold)

@@ -61,7 +61,8 @@ def _frame(space: FeatureSpace, columns: tuple[Hashable, ...], names: list[str],
 
 def fitted_names(obj: Any, space: FeatureSpace) -> list[str] | None:
     names = _names(obj)
-    if names is not None:
+    made_up = names == [f"feature_{i:04}" for i in range(len(names or ()))]  # interpret numbers columns without names
+    if names is not None and not (made_up and not set(names) <= set(space.columns)):
         return names
     for own in ("feature_names_", "feature_name_"):  # CatBoost, LightGBM
         names = attribute(obj, own)

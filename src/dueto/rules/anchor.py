@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dueto.errors import InputError
-from dueto.options import whole
+from dueto.options import time_limit, whole
 from dueto.rule import Run, bits, to_sets, to_words
-from dueto.rules.draws import Perturbed
+from dueto.rules.draws import Perturbed, Rows, scored
+from dueto.rules.flags import unpacked
 from dueto.rules.kl_lucb import best_arms, lower, upper
 
 if TYPE_CHECKING:
@@ -91,62 +92,52 @@ class Anchor:
         for option in ("tolerance", "margin"):  # at 0, the draws would never end
             if not 0 < getattr(self, option) < 1:
                 raise InputError(f"{option} must be between 0 and 1, got {getattr(self, option)!r}")
-        if not self.seconds >= 0:
-            raise InputError(f"seconds must not be negative, got {self.seconds!r}")
+        time_limit(self.seconds)
 
     def find(self, oracle: Oracle) -> Rule:
         """The rule, with its verdict, and its precision and coverage by the draws."""
-        until = time.perf_counter() + self.seconds
-        arms = Arms(oracle, self.batch, self.coverage_samples)
-        anchors: list[int] = []
-        history: list[dict[str, Any]] = []
-        level = np.log(1 / self.delta)
-        if self._everybody(arms, level, until):
-            anchors = [0]
-        else:
+        arms = Arms(oracle, self, time.perf_counter() + self.seconds)
+        anchors, history, level = [0], list[dict[str, Any]](), np.log(1 / self.delta)
+        if not self._everybody(arms, level):
             level = np.log((1 + (self.beam - 1) * len(arms.bits)) / self.delta)
-            anchors, history = self._beams(arms, level, until)
-        best = anchors[0] if anchors else self._most_precise(arms, until)
-        finished = time.perf_counter() < until
-        figures = self._figures(arms, best, level) | {"meets threshold": float(bool(anchors)), "rounds": arms.rounds}
-        others = tuple(oracle.components.rule(rule) for rule in anchors[1:])
+            anchors, history = self._beams(arms, level)
+        best = next(iter(anchors or arms.best(arms.beams, 1)), 0)
+        finished = not arms.late
+        figures = arms.figures(best, level) | {"meets threshold": float(bool(anchors)), "rounds": arms.rounds}
+        others = tuple(map(oracle.components.rule, anchors[1:]))
         verdict = oracle.verdict(best)
         oracle.confirm(oracle.duals)
-        run = Run(finished=finished, figures=figures, history=tuple(history), others=others)
-        return replace(oracle.components.rule(best, verdict), run=run)
+        return replace(oracle.components.rule(best, verdict), run=Run(finished, figures, tuple(history), others))
 
-    def _everybody(self, arms: Arms, level: float, until: float) -> bool:
+    def _everybody(self, arms: Arms, level: float) -> bool:
         """Whether the rule without a condition is precise enough: its lower bound is above the threshold itself."""
-        arms.pull([0])
-        while (draws := arms.tried[0][1]) and time.perf_counter() < until:
-            share = arms.tried[0][0] / draws
-            if not (share > self.threshold and lower(share, level / draws) < self.threshold - self.tolerance):
-                break
+        while True:
             arms.pull([0])
-        return bool(draws and lower(arms.tried[0][0] / draws, level / draws) > self.threshold)
+            (share,), (low,), _ = arms.bounds([0], level)
+            if arms.late or not (share > self.threshold and low < self.threshold - self.tolerance):
+                return bool(low > self.threshold)
 
-    def _beams(self, arms: Arms, level: float, until: float) -> tuple[list[int], list[dict[str, Any]]]:
+    def _beams(self, arms: Arms, level: float) -> tuple[list[int], list[dict[str, Any]]]:
         """Size by size, the anchors found, those of the largest coverage first, and what the best of each size is."""
         beam, anchors, history = [0], list[int](), list[dict[str, Any]]()
         widest = -1.0
-        while beam and time.perf_counter() < until:
+        while beam and not arms.late:
             longer = {rule | 1 << bit for rule in beam for bit in arms.bits if not rule >> bit & 1}
             rules = [rule for rule in sorted(longer) if arms.coverage(rule) > widest]
             arms.pull([rule for rule in rules if rule not in arms.tried])
-            beam = arms.best(rules, self, until)
-            while len(unsure := self._unsure(arms, beam, level)) and time.perf_counter() < until:
+            beam = arms.best(rules, self.beam)
+            while len(unsure := self._unsure(arms, beam, level)) and not arms.late:
                 arms.pull(unsure)
             arms.beams += beam
             arms.stock.clear()
             share, low, _ = arms.bounds(beam, level)
-            for rule, precision, bound in zip(beam, share, low, strict=True):
-                if precision >= self.threshold and bound > self.threshold - self.margin:
-                    anchors.append(rule)
+            met = (share >= self.threshold) & (low > self.threshold - self.margin)
+            anchors += [rule for rule, precise in zip(beam, met, strict=True) if precise]
             anchors.sort(key=lambda rule: -arms.coverage(rule))
             widest = arms.coverage(anchors[0]) if anchors else widest
             if beam:
                 told = {"size": len(history) + 1, "rule": str(arms.components.rule(beam[0]))}
-                history.append(told | self._figures(arms, beam[0], level))
+                history.append(told | arms.figures(beam[0], level))
         return anchors, history
 
     def _unsure(self, arms: Arms, beam: list[int], level: float) -> list[int]:
@@ -155,22 +146,6 @@ class Anchor:
         above = (share >= self.threshold) & (low < self.threshold - self.margin)
         below = (share < self.threshold) & (high >= self.threshold + self.margin)
         return [rule for rule, unsure in zip(beam, above | below, strict=True) if unsure]
-
-    def _most_precise(self, arms: Arms, until: float) -> int:
-        """What is given if there is no anchor: of the rules that the search went on from, the most precise."""
-        found = arms.best(arms.beams, replace(self, beam=1), until)
-        return found[0] if found else 0
-
-    def _figures(self, arms: Arms, rule: int, level: float) -> dict[str, float]:
-        (share,), (low,), (high,) = arms.bounds([rule], level)
-        return {
-            "precision": float(share),
-            "precision_low": float(low),
-            "precision_high": float(high),
-            "coverage": arms.coverage(rule),
-            "draws": float(arms.tried[rule][1]),
-            "rows scored": arms.oracle.query.model.rows_scored - arms.before,
-        }
 
 
 class Arms:
@@ -190,16 +165,21 @@ class Arms:
         Calls of the model.
     """
 
-    def __init__(self, oracle: Oracle, batch: int, samples: int) -> None:
-        self.oracle, self.batch, self.query, self.components = oracle, batch, oracle.query, oracle.components
-        self.source = Perturbed(oracle.query, oracle.rows)
-        at = np.searchsorted(self.source.ends, oracle.rng.random(samples) * self.source.ends[-1], side="right")
-        self.duals = oracle.components.duals(self.source.X[at])
+    def __init__(self, oracle: Oracle, options: Anchor, until: float = np.inf) -> None:
+        self.oracle, self.options, self.until = oracle, options, until
+        self.query, self.components = oracle.query, oracle.components
+        self.samples = Perturbed(oracle.query, Rows.of(oracle))
+        self.duals = self.components.duals(self.samples.X[self.samples.positions(options.coverage_samples, oracle.rng)])
         self.bits = list(bits(self._telling() & ~oracle.must))
         self.tried: dict[int, Floats] = {}
         self.stock: dict[int, Floats] = {}
         self.beams: list[int] = []
         self.rounds, self.before = 0, oracle.query.model.rows_scored
+
+    @property
+    def late(self) -> bool:
+        """Whether time is up."""
+        return time.perf_counter() >= self.until
 
     def _telling(self) -> int:
         """The components that are false of some value of their unit."""
@@ -221,14 +201,12 @@ class Arms:
         self._stock_up(rules)
         drawn = []
         for rule in rules:
-            drawn.append(self.stock[rule][: self.batch])
-            self.stock[rule] = self.stock[rule][self.batch :]
+            drawn.append(self.stock[rule][: self.options.batch])
+            self.stock[rule] = self.stock[rule][self.options.batch :]
         X, owner = np.concatenate(drawn), np.repeat(np.arange(len(rules)), [len(rows) for rows in drawn])
-        ok = self.source.feasible(X)
-        X, owner = X[ok], owner[ok]
-        refused = ~self.query.model.good(X) if len(X) else np.zeros(0, dtype=bool)
+        X, owner, good = scored(self.query.model, X, owner, self.samples.feasible(X))
         self.rounds += 1
-        told = np.array([np.bincount(o, minlength=len(rules)) for o in (owner[refused], owner)], dtype=np.float64)
+        told = np.array([np.bincount(o, minlength=len(rules)) for o in (owner[~good], owner)], dtype=np.float64)
         for rule, one in zip(rules, told.T, strict=True):
             self.tried[rule] = self.tried.get(rule, 0.0) + one
         return told[0], told[1]
@@ -237,27 +215,37 @@ class Arms:
         """See to it that a batch is at hand for each rule: to draw some at once costs hardly more than to draw one."""
         short = [rule for rule in rules if not len(self.stock.get(rule, ()))]
         if short:
-            words = np.array([to_words(rule, self.components.n_words) for rule in short], dtype="<u8")
-            has = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, : 2 * len(self.query.x)] == 1
-            ahead = int(np.clip(ROOM // (self.batch * has.size), 1, AHEAD))
-            X, owner = self.source.satisfying(has, self.batch * ahead, self.oracle.rng)
+            has = unpacked(short, 2 * len(self.query.x))
+            ahead = int(np.clip(ROOM // (self.options.batch * has.size), 1, AHEAD))
+            X, owner = self.samples.satisfying(has, self.options.batch * ahead, self.oracle.rng)
             ends = np.cumsum(np.bincount(owner, minlength=len(short)))
             self.stock |= dict(zip(short, np.split(X, ends[:-1]), strict=True))
 
-    def best(self, rules: list[int], options: Anchor, until: float) -> list[int]:
+    def best(self, rules: list[int], top: int) -> list[int]:
         """The most precise of some rules tried; those under which nobody feasible was drawn are passed over."""
         rules = [rule for rule in rules if self.tried[rule][1]]
         if not rules:
             return []
         hits, draws = np.array([self.tried[rule] for rule in rules]).T.copy()
-        told = {"tolerance": options.tolerance, "delta": options.delta, "until": until}
-        top = min(options.beam, len(rules))
+        told = {"tolerance": self.options.tolerance, "delta": self.options.delta, "until": self.until}
         return [rules[i] for i in best_arms(lambda at: self.pull([rules[i] for i in at]), hits, draws, top, **told)]
 
     def bounds(self, rules: Sequence[int], level: float) -> tuple[Floats, Floats, Floats]:
         """Of each rule the precision seen, and its lower and upper bound; NaN, 0 and 1 where nothing was drawn."""
         hits, draws = np.array([self.tried[rule] for rule in rules]).reshape(-1, 2).T
-        share = np.divide(hits, draws, out=np.full(len(draws), np.nan), where=draws > 0)
-        known, at_least = np.where(draws > 0, share, 0.5), np.maximum(draws, 1)
-        low, high = lower(known, level / at_least), upper(known, level / at_least)
-        return share, np.where(draws > 0, low, 0.0), np.where(draws > 0, high, 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share, far = hits / draws, level / draws
+        known = np.where(draws > 0, share, 0.5)
+        return share, lower(known, far), upper(known, far)
+
+    def figures(self, rule: int, level: float) -> dict[str, float]:
+        """What is known of a rule, and how many rows that took so far."""
+        (share,), (low,), (high,) = self.bounds([rule], level)
+        return {
+            "precision": float(share),
+            "precision_low": float(low),
+            "precision_high": float(high),
+            "coverage": self.coverage(rule),
+            "draws": float(self.tried[rule][1]),
+            "rows scored": self.query.model.rows_scored - self.before,
+        }

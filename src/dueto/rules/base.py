@@ -108,7 +108,7 @@ class Oracle:
         if any(rule & chosen == rule for rule in self._settled):
             return []  # of a rule without a counterfactual, none of the narrower ones has one
         if len(rows := self.index.exceptions(chosen, self.k)):
-            self._learn(self.index.X[rows])
+            self.learn(self.index.X[rows])
         else:
             self.ask(chosen)
         found = [dual for dual in self.duals if not dual & chosen]
@@ -120,7 +120,7 @@ class Oracle:
         """Inclusion-minimal duals of the feasible good rows of the data, the changes undone that can be."""
         X = self.index.X[self.index.exceptions(0, limit)]
         if len(X):
-            self._learn(X if self.judge is None else self.judge.undo(X))
+            self.learn(X if self.judge is None else self.judge.undo(X))
         return self.duals
 
     def escapes(self, chosen: int, *, seconds: float = np.inf) -> tuple[list[int], Status]:
@@ -148,7 +148,7 @@ class Oracle:
             else:
                 answer = self.judge.escape(box, seconds=seconds)
             self.boxes += answer.boxes
-            self._found[chosen] = self._learn(answer.X)
+            self._found[chosen] = self.learn(answer.X)
             self._answers[chosen] = answer
         return self._answers[chosen]
 
@@ -160,10 +160,10 @@ class Oracle:
         """How the rule stands, from what has been found."""
         for dual, y in self.exceptions.items():
             if not dual & chosen:
-                return Verdict(Standing.REFUTED, self.method.name, 0, self._raw(y))
+                return Verdict(Standing.REFUTED, self.method.name, 0, self.raw(y))
         answer = self.ask(chosen)
         if len(answer):
-            return Verdict(Standing.REFUTED, answer.by, answer.rows_scored, self._raw(answer.X[0]))
+            return Verdict(Standing.REFUTED, answer.by, answer.rows_scored, self.raw(answer.X[0]))
         standing = Standing.PROVED if answer.status is Status.NONE else Standing.UNREFUTED
         return Verdict(standing, answer.by, answer.rows_scored)
 
@@ -179,23 +179,21 @@ class Oracle:
         Y = np.array([self.exceptions[dual] for dual in duals]).reshape(-1, len(self.query.x))
         wrong = ~self.query.accepts(Y)
         if wrong.any():
-            row = self._raw(Y[np.argmax(wrong)])
+            row = self.raw(Y[np.argmax(wrong)])
             raise InputError(
                 f"the structure read from the model {self.query.model.name!r} disagrees with its predictions on the "
                 f"row {row}; wrap its predict function, so that it is taken as a black box"
             )
 
-    def learn(self, X: NDArray[np.float64]) -> None:
-        """Remember accepted rows that came up elsewhere."""
-        self._learn(X)
-
-    def _learn(self, X: NDArray[np.float64]) -> list[int]:
+    def learn(self, X: NDArray[np.float64]) -> list[int]:
+        """Remember counterfactuals; their duals."""
         found = to_sets(self.components.duals(X))
         self.exceptions.update(zip(found, X, strict=True))
         self.duals = joined(self.duals, found)
         return found
 
-    def _raw(self, y: NDArray[np.float64]) -> dict[Any, Any]:
+    def raw(self, y: NDArray[np.float64]) -> dict[Any, Any]:
+        """An encoded row, feature by feature, as the user knows it."""
         features = zip(self.query.space.features, y, strict=True)
         return {feature.name: feature.label(value) for feature, value in features}
 

@@ -7,25 +7,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dueto.counterfactuals.units import _allowed, crossing
+from dueto.counterfactuals.units import allowed, crossing
 from dueto.domain import same
 from dueto.rule import Components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from dueto.box import Box
     from dueto.counterfactuals.base import Query
     from dueto.counterfactuals.units import Unit
-    from dueto.domain import Domain
+    from dueto.models import Model
+    from dueto.rules.base import Oracle
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
-    Draw = Callable[[NDArray[np.intp], Floats], Floats]
+    Draw = Callable[[Floats], Floats]
 
-__all__ = ["Drawn", "Draws", "Perturbed", "Rows"]
+__all__ = ["Drawn", "Draws", "Perturbed", "Rows", "scored"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +43,15 @@ class Rows:
         Whether the model accepts them.
     """
 
-    X: NDArray[np.float64]
+    X: Floats
     counts: NDArray[np.intp]
-    good: NDArray[np.bool_]
+    good: Flags
+
+    @classmethod
+    def of(cls, oracle: Oracle) -> Rows:
+        """Those of an oracle; the query's donors if it has none."""
+        donors = oracle.query.donors
+        return oracle.rows or cls(donors, np.ones(len(donors), dtype=np.intp), np.ones(len(donors), dtype=bool))
 
 
 class Drawn(NamedTuple):
@@ -68,13 +75,11 @@ class Draws:
         units = query.units(np.random.default_rng(0))
         self.units = [(list(u.members), u.choices(query.x), counted(query, u)) for u in units]
 
-    def under(self, box: Box, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def under(self, box: Box, size: int, rng: np.random.Generator) -> Floats:
         """(size, n) encoded rows in a box; none if it leaves some unit no value."""
         X = np.empty((size, len(self.query.x)))
         for members, values, weights in self.units:
-            inside = np.ones(len(values), dtype=bool)
-            for i, j in enumerate(members):
-                inside &= box.allows(j, values[:, i])
+            inside = _inside(box, members, values)
             if not inside.any():
                 return np.empty((0, len(self.query.x)))
             w = np.where(inside, weights, 0.0)
@@ -87,11 +92,24 @@ class Draws:
         drawn = [self.under(box, size, rng) for box in boxes]
         sizes = np.array([len(X) for X in drawn], dtype=np.intp)
         X, owner = np.vstack(drawn), np.repeat(np.arange(len(boxes)), sizes)
-        ok = self.query.plausible(X)
-        X, owner = X[ok], owner[ok]
-        good = self.query.model.good(X) if len(X) else np.zeros(0, dtype=bool)
+        X, owner, good = scored(self.query.model, X, owner, self.query.plausible(X))
         feasible, refused = (np.bincount(o, minlength=len(boxes)) for o in (owner, owner[~good]))
         return Drawn(sizes, feasible, refused, X[good])
+
+
+def scored(model: Model, X: Floats, owner: NDArray[np.intp], feasible: Flags) -> tuple[Floats, NDArray[np.intp], Flags]:
+    """The feasible ones of some rows, the rule that each was drawn under, and whether the model accepts it."""
+    if not feasible.all():
+        X, owner = X[feasible], owner[feasible]
+    return X, owner, model.good(X) if len(X) else np.zeros(0, dtype=bool)
+
+
+def _inside(box: Box, members: Sequence[int], values: Floats) -> Flags:
+    """(k,) whether each joint value of some features is in a box."""
+    ok = np.ones(len(values), dtype=bool)
+    for i, j in enumerate(members):
+        ok &= box.allows(j, values[:, i])
+    return ok
 
 
 def counted(query: Query, unit: Unit) -> NDArray[np.float64]:
@@ -121,26 +139,20 @@ class Perturbed:
     ----------
     query : Query
         The space, the applicant (whose own values are always in), and the constraints.
-    rows : Rows, optional
-        The data; if not given, the query's donors, or the applicant if there are none.
+    rows : Rows
+        The data; if it has no row, the applicant.
     """
 
-    def __init__(self, query: Query, rows: Rows | None = None) -> None:
-        known = query.donors if len(query.donors) else query.x[None]
-        self.X = known if rows is None else rows.X
-        self.ends = np.cumsum(np.ones(len(known)) if rows is None else rows.counts)
-        units = query.units(np.random.default_rng(0))
-        self.pools = [_pool(query, unit) for unit in units]
-        self.fits = [_fitting(query, unit, self.X) for unit in units]
-        self.components, self.crossing = Components(query.space, query.x), crossing(query, units)
-        self.plausibility = query.plausibility
+    def __init__(self, query: Query, rows: Rows) -> None:
+        self.query, self.X = query, rows.X if len(rows.X) else query.x[None]
+        self.ends = np.cumsum(rows.counts if len(rows.X) else [1])
+        units, components = query.units(np.random.default_rng(0)), Components(query.space, query.x)
+        self.pools = [_Pool(query, unit, components, self.X) for unit in units]
+        self.crossing = crossing(query, units)
 
-    def under(self, box: Box, size: int, rng: np.random.Generator) -> Floats:
-        """(size, n) encoded rows in a box; none if it leaves some unit no value."""
-        low, high, missing = box.low[None], box.high[None], box.missing[None]
-        one = np.zeros(1, dtype=np.intp)
-        kinds = [(low[:, p.members], high[:, p.members], missing[:, p.members], one) for p in self.pools]
-        return self._drawn(kinds, size, rng)[0]
+    def positions(self, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """(size,) rows of the data, drawn by the counts."""
+        return np.asarray(np.searchsorted(self.ends, rng.random(size) * self.ends[-1], side="right"))
 
     def satisfying(self, has: Flags, size: int, rng: np.random.Generator) -> tuple[Floats, NDArray[np.intp]]:
         """So many rows under each of b rules at once: the same draws for all, so that they are compared alike.
@@ -157,138 +169,92 @@ class Perturbed:
         owner : (N,) int
             Which rule each satisfies.
         """
-        kinds = []
+        at = self.positions(size, rng)
+        rows, second, some, parts = self.X[at], np.arange(size) % 2 == 1, np.ones(len(has), dtype=bool), []
         for pool in self.pools:
-            bits = has.reshape(len(has), -1, 2)[:, pool.members]
-            distinct, which = np.unique(bits @ [1, 2] @ 4 ** np.arange(len(pool.members)), return_inverse=True)
-            codes = distinct[:, None] // 4 ** np.arange(len(pool.members)) % 4
-            kinds.append((*self._bounds(pool.members, codes), which))
-        return self._drawn(kinds, size, rng)
-
-    def feasible(self, X: Floats) -> Flags:
-        """(N,) whether drawn rows are plausible: what concerns one unit alone they meet already."""
-        ok = np.ones(len(X), dtype=bool)
-        for constraint in self.crossing:
-            ok &= constraint(lambda j: X[:, j], self.components.x)
-        if self.plausibility is not None:
-            ok[ok] = self.plausibility.margin(X[ok]) > self.plausibility.cut
-        return ok
-
-    def _bounds(self, members: list[int], codes: NDArray[np.intp]) -> tuple[Floats, Floats, Flags]:
-        """(P, g) bounds of features that have none (0), `<=` or `=` (1), `>=` (2) or both (3) of their components."""
-        x, two = self.components.x[members], self.components.two_sided[members]
-        lower, upper = (codes > 1) | ((codes > 0) & ~two), codes % 2 == 1
-        low = np.where(lower, np.where(np.isnan(x), np.inf, x), -np.inf)
-        high = np.where(upper, np.where(np.isnan(x), -np.inf, x), np.inf)
-        return low, high, (codes == 0) | np.isnan(x)
-
-    def _drawn(
-        self, kinds: list[tuple[Floats, Floats, Flags, NDArray[np.intp]]], size: int, rng: np.random.Generator
-    ) -> tuple[Floats, NDArray[np.intp]]:
-        """Rows under some rules: for each pool, the distinct bounds on it and which of these each rule has."""
-        columns: list[Floats] = []
-        some = np.ones(len(kinds[0][3]), dtype=bool)
-        row = np.searchsorted(self.ends, rng.random(size) * self.ends[-1], side="right")
-        second = np.arange(size) % 2 == 1
-        for pool, fits, (low, high, missing, which) in zip(self.pools, self.fits, kinds, strict=True):
-            any_left, draw = pool.within(low, high, missing)
-            some &= any_left[which]
-            bound, u = np.logical_or.reduce((low > -np.inf) | (high < np.inf) | ~missing, axis=1), rng.random(size)
-            found = np.tile(self.X[row][:, pool.members], (len(low), 1, 1))
-            for kind in np.flatnonzero(any_left):
-                at = np.flatnonzero(second | bound[kind] | ~fits[row])
-                found[kind, at] = draw(np.full(len(at), kind), u[at])
-            columns.append(found)
-        X = np.empty((self.X.shape[1], int(some.sum()), size))
-        for pool, found, (*_, which) in zip(self.pools, columns, kinds, strict=True):
-            for i, j in enumerate(pool.members):
+            codes, which = np.unique(has[:, pool.bits] @ pool.powers, return_inverse=True)
+            found, left = np.tile(rows[:, pool.members], (len(codes), 1, 1)), np.zeros(len(codes), dtype=bool)
+            u, loose = rng.random(size), second | ~pool.fits[at]
+            for i, code in enumerate(codes.tolist()):
+                if draw := pool.meeting(code):
+                    left[i], redrawn = True, loose | (code > 0)
+                    found[i, redrawn] = draw(u[redrawn])
+            some &= left[which]
+            parts.append((pool.members, found, which))
+        X = np.empty((rows.shape[1], int(some.sum()), size))
+        for members, found, which in parts:
+            for i, j in enumerate(members):
                 np.take(found[:, :, i], which[some], axis=0, out=X[j])
         return X.reshape(len(X), -1).T, np.repeat(np.flatnonzero(some), size)
 
-
-class _Listed:
-    """A feature's values, sorted, each as likely as the others; last, NaN if it may be missing."""
-
-    def __init__(self, member: int, values: Floats) -> None:
-        self.members, self.values = [member], np.sort(values)
-        self.n = len(values) - int(np.isnan(values).sum())
-
-    def within(self, low: Floats, high: Floats, missing: Flags) -> tuple[Flags, Draw]:
-        """(b,) whether each of b boxes leaves a value, and how to draw: from numbers of boxes and uniform numbers."""
-        start = np.searchsorted(self.values[: self.n], low[:, 0], "left")
-        numbers = np.maximum(np.searchsorted(self.values[: self.n], high[:, 0], "right") - start, 0)
-        size = numbers + (missing[:, 0] & (self.n < len(self.values)))
-
-        def draw(owner: NDArray[np.intp], u: Floats) -> Floats:
-            pick = (u * size[owner]).astype(np.intp)
-            at = np.where(pick < numbers[owner], start[owner] + pick, self.n)
-            return self.values[at][:, None]
-
-        return size > 0, draw
+    def feasible(self, X: Floats) -> Flags:
+        """(N,) whether drawn rows are plausible: what concerns one unit alone they meet already."""
+        ok, plausibility = np.ones(len(X), dtype=bool), self.query.plausibility
+        for constraint in self.crossing:
+            ok &= constraint(lambda j: X[:, j], self.query.x)
+        if plausibility is not None:
+            ok[ok] = plausibility.margin(X[ok]) > plausibility.cut
+        return ok
 
 
-class _Range:
-    """A feature declared over a range: every number of it as likely, and missing as often as in the data."""
+class _Pool:
+    """What a unit of features is redrawn to: each value as likely, missing in a range as often as in the data.
 
-    def __init__(self, member: int, low: float, high: float, domain: Domain) -> None:
-        self.members, self.low, self.high, self.integer = [member], low, high, domain.integer
-        self.missing = domain.missing / max(1.0, domain.missing + domain.counts.sum())
+    Attributes
+    ----------
+    members : list of int
+        The features.
+    bits, powers : list of int, (2 len(members),) int
+        Their components; and what each counts in a *code*, which says which of them a rule has.
+    fits : (d,) bool
+        Whether the values of a row of the data are among those that the query leaves it.
+    """
 
-    def within(self, low: Floats, high: Floats, missing: Flags) -> tuple[Flags, Draw]:
-        """As in `_Listed`."""
-        start, stop = np.maximum(low[:, 0], self.low), np.minimum(high[:, 0], self.high)
-        if self.integer:
-            start, stop = np.ceil(start), np.floor(stop)
-        some = start <= stop
-        lacks = np.where(missing[:, 0], np.where(some, self.missing, float(self.missing > 0)), 0.0)
+    def __init__(self, query: Query, unit: Unit, components: Components, X: Floats) -> None:
+        self.members, self.components = list(unit.members), components
+        self.bits = [2 * j + side for j in self.members for side in (0, 1)]
+        self.powers = np.array([1 << i for i in range(len(self.bits))], dtype=object if len(self.bits) > 62 else int)
+        self.domain, self.low, self.high = query.space.features[self.members[0]].domain, unit.low, unit.high
+        values = unit.choices(query.x)
+        self.values = np.sort(values, axis=0) if len(self.members) == 1 else values
+        strange = unit.keep and not self.domain.contains(query.x[self.members[0]])  # then its own value is one more
+        self.listed = unit.listed or not unit.settled or strange or unit.low > unit.high
+        self.fits = _fitting(query, unit, X)
+        self._draws: dict[int, Draw | None] = {}
 
-        def draw(owner: NDArray[np.intp], u: Floats) -> Floats:
-            first, last, p = start[owner], stop[owner], lacks[owner]
-            u, lack = (u - p) / np.where(p < 1, 1 - p, 1.0), u < p
-            first, last = np.where(lack, 0.0, first), np.where(lack, 0.0, last)
-            found = first + (np.floor(u * (last - first + 1)) if self.integer else u * (last - first))
-            return np.asarray(np.where(lack, np.nan, np.clip(found, first, last))[:, None])
+    def meeting(self, code: int) -> Draw | None:
+        """How to draw what meets some of the components, from uniform numbers; None if nothing does."""
+        if code not in self._draws:
+            box = self.components.box(sum(1 << bit for i, bit in enumerate(self.bits) if code >> i & 1))
+            self._draws[code] = self._of_list(box) if self.listed else self._of_range(box, self.members[0])
+        return self._draws[code]
 
-        return some | (lacks > 0), draw
+    def _of_list(self, box: Box) -> Draw | None:
+        left = self.values[_inside(box, self.members, self.values)]
+        return (lambda u: left[(u * len(left)).astype(np.intp)]) if len(left) else None
 
+    def _of_range(self, box: Box, j: int) -> Draw | None:
+        low, high = max(box.low[j], self.low), min(box.high[j], self.high)
+        if self.domain.integer:
+            low, high = np.ceil(low), np.floor(high)
+        missing = self.domain.missing if box.missing[j] else 0.0
+        if low > high:
+            return (lambda u: np.full((len(u), 1), np.nan)) if missing else None
+        lacks = missing / max(1.0, self.domain.missing + self.domain.counts.sum())
 
-class _Tuples:
-    """Joint values of features that change together, each as likely as the others."""
+        def draw(u: Floats) -> Floats:
+            v = (u - lacks) / (1 - lacks or 1.0)
+            found = low + (np.floor(v * (high - low + 1)) if self.domain.integer else v * (high - low))
+            return np.where(u < lacks, np.nan, np.clip(found, low, high))[:, None]
 
-    def __init__(self, members: list[int], values: Floats) -> None:
-        self.members, self.values = members, values
-
-    def within(self, low: Floats, high: Floats, missing: Flags) -> tuple[Flags, Draw]:
-        """As in `_Listed`."""
-        kinds, which = np.unique(np.hstack([low, high, missing]), axis=0, return_inverse=True)
-        low, high, known = (part[:, None, :] for part in np.split(kinds, 3, axis=1))
-        met = np.where(np.isnan(self.values), known > 0, (self.values >= low) & (self.values <= high)).all(axis=2)
-        order, size, kind = np.argsort(~met, axis=1, kind="stable"), met.sum(axis=1), which.ravel()
-
-        def draw(owner: NDArray[np.intp], u: Floats) -> Floats:
-            k = kind[owner]
-            found: Floats = self.values[order[k, (u * size[k]).astype(np.intp)]]
-            return found
-
-        return size[kind] > 0, draw
+        return draw
 
 
 def _fitting(query: Query, unit: Unit, X: Floats) -> Flags:
     """(N,) whether a unit's values in encoded rows are among those that the query leaves it."""
     values, own = X[:, unit.members], query.x[list(unit.members)]
-    ok = _allowed(query, unit.members, values)
+    ok = allowed(query, unit.members, values)
     for group in query.space.groups:
         if group.members == unit.members:
             ok &= group.contains(X) | same(values, own).all(axis=1)
     return ok
-
-
-def _pool(query: Query, unit: Unit) -> _Listed | _Range | _Tuples:
-    members, values = list(unit.members), unit.choices(query.x)
-    if len(members) > 1:
-        return _Tuples(members, values)
-    domain = query.space.features[members[0]].domain
-    strange = unit.keep and not domain.contains(query.x[members[0]])  # then its own value is one more
-    if unit.listed or not unit.settled or strange or unit.low > unit.high:
-        return _Listed(members[0], values[:, 0])
-    return _Range(members[0], unit.low, unit.high, domain)

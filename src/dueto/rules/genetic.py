@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dueto.errors import InputError
-from dueto.options import whole
+from dueto.options import time_limit, whole
 from dueto.rule import Run, bits
 from dueto.rules.cover import minimal_covers
-from dueto.rules.population import Late, Population, Trial, crossed, mutated, unpacked
+from dueto.rules.flags import unpacked
+from dueto.rules.greedy import reduced
+from dueto.rules.population import CONSISTENT, Late, Population, Trial, crossed, mutated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,23 +83,22 @@ class GeneticRule:
             whole(option, getattr(self, option))
         if self.k > self.q:
             raise InputError(f"k, the rules that must stand, is at most q, the rules kept; got k={self.k}, q={self.q}")
-        if not self.seconds >= 0:
-            raise InputError(f"seconds must not be negative, got {self.seconds!r}")
+        time_limit(self.seconds)
 
     def find(self, oracle: Oracle) -> Rule:
         """The fittest rule, with its verdict and how the search went."""
         return _Search(self, oracle).run()
 
-    def grown(self, oracle: Oracle, rules: Iterable[int]) -> set[int]:  # noqa: ARG002
-        """Further candidates made of some rules: none."""
+    def cf_rules(self, oracle: Oracle, rules: Iterable[int]) -> set[int]:  # noqa: ARG002
+        """Rules grown of others by the counterfactuals under them: none."""
         return set()
 
-    def settled(self, oracle: Oracle, rules: Iterable[int]) -> bool:  # noqa: ARG002
-        """Whether rules that passed all trials stand."""
+    def consistent(self, oracle: Oracle, rules: Iterable[int]) -> bool:  # noqa: ARG002
+        """Whether none of some rules that passed all trials has a counterfactual: not asked."""
         return True
 
-    def told(self, oracle: Oracle, rule: int) -> int:  # noqa: ARG002
-        """What is given of the best rule: the rule."""
+    def reduced(self, oracle: Oracle, rule: int) -> int:  # noqa: ARG002
+        """The best rule without what it can lose: as it is."""
         return rule
 
 
@@ -133,7 +133,7 @@ class GeneticRuleCF(GeneticRule):
         whole("counterfactuals", self.counterfactuals)
         whole("covers", self.covers)
 
-    def grown(self, oracle: Oracle, rules: Iterable[int]) -> set[int]:
+    def cf_rules(self, oracle: Oracle, rules: Iterable[int]) -> set[int]:
         """CFRules of some rules."""
         found = set()
         for rule in rules:
@@ -141,34 +141,29 @@ class GeneticRuleCF(GeneticRule):
             found |= {rule | cover for cover in minimal_covers(missed, self.covers)} if missed else set()
         return found
 
-    def settled(self, oracle: Oracle, rules: Iterable[int]) -> bool:
+    def consistent(self, oracle: Oracle, rules: Iterable[int]) -> bool:
         """Whether none of some rules has a counterfactual."""
         return not any(oracle.missed(rule) for rule in rules)
 
-    def told(self, oracle: Oracle, rule: int) -> int:
+    def reduced(self, oracle: Oracle, rule: int) -> int:
         """The best rule without the components that can go one at a time."""
-        for bit in reversed(list(bits(rule)) if self.reduce else []):
-            fewer = rule & ~(1 << bit)
-            if not oracle.missed(fewer) and (oracle.proved(fewer) or not oracle.proved(rule)):
-                rule = fewer
-        return rule
+        return reduced(oracle, rule) if self.reduce else rule
 
 
 class _Search:
-    """One run: the population, and the time that each part of the work takes."""
+    """One run."""
 
     def __init__(self, options: GeneticRule, oracle: Oracle) -> None:
         self.options, self.oracle, self.n_bits = options, oracle, 2 * len(oracle.query.x)
         self.before, self.until = oracle.query.model.rows_scored, time.perf_counter() + options.seconds
-        self.spent = dict.fromkeys(("evaluate", "counterfactuals", "vary"), 0.0)
         self.history: list[dict[str, Any]] = []
-        with self.timed("evaluate"):
-            self.trial = Trial(oracle, options.s, options.look, self.until)
-            self.population = Population(self.trial, options.q)
+        self.trial = Trial(oracle, options.s, options.look, self.until)
+        self.population = Population(self.trial, options.q)
         self.usable = oracle.components.all & ~oracle.must
 
     def run(self) -> Rule:
         """The best rule when the first k stand, when no more rules can be made, or when time is up."""
+        oracle, k = self.oracle, self.options.k
         try:
             best = self.evolved()
         except Late:
@@ -176,32 +171,32 @@ class _Search:
         finished = best is not None
         if best is None:
             best = [*self.population.rules(1), self.usable][0]
-        with self.timed("counterfactuals"):
-            verdict = self.oracle.verdict(best)
-        others = [rule for rule in self.population.rules(self.options.k) if rule != best][: self.options.k - 1]
-        rows = self.oracle.query.model.rows_scored - self.before
-        figures: dict[str, float] = {"generations": len(self.history) - 1, "rules": self.population.explored}
-        figures |= {"counterfactual calls": self.oracle.calls, "rows scored": rows}
-        figures |= {f"seconds: {part}": spent for part, spent in self.spent.items()}
-        told = tuple(map(self.oracle.components.rule, others))
-        return replace(
-            self.oracle.components.rule(best, verdict), run=Run(finished, figures, tuple(self.history), told)
-        )
+        verdict = oracle.verdict(best)
+        figures = {
+            "generations": len(self.history) - 1,
+            "rules": self.population.explored,
+            "counterfactual calls": oracle.calls,
+            "rows scored": oracle.query.model.rows_scored - self.before,
+        }
+        others = [oracle.components.rule(rule) for rule in self.population.rules(k) if rule != best][: k - 1]
+        run = Run(finished, figures, tuple(self.history), tuple(others))
+        return replace(oracle.components.rule(best, verdict), run=run)
 
     def evolved(self) -> int | None:
         """Generations until the first k stand; None if there are too many."""
+        population, k = self.population, self.options.k
         if self.oracle.must and self.escaped(self.usable):
             self.usable = self.oracle.components.all
         single = [1 << bit for bit in bits(self.usable)]
-        self.admit(unpacked([0, *single, *self.grown(single)], self.n_bits), 0)
+        self.admit(unpacked([0, *single, *self.cf_rules(single)], self.n_bits), 0)
         stale, fittest = 0, 0.0
         for generation in range(1, self.options.generations + 1):
-            self.admit(self.population.new(self.varied(generation)), generation)
-            if self.passed() and (self.population.born[: self.options.k] < generation).all():
-                best = self.standing(self.population.rules(self.options.k))
+            self.admit(population.new(self.varied(generation)), generation)
+            if self.passed() and (population.born[:k] < generation).all():
+                best = self.standing(population.rules(k))
                 if best is not None:
                     return best
-            fit = float(self.population.fit[: self.options.k].sum())
+            fit = float(population.fit[:k].sum())
             stale, fittest = (0, fit) if fit > fittest else (stale + 1, fittest)
             if stale == PATIENCE:
                 return self.remaining()
@@ -210,23 +205,20 @@ class _Search:
     def passed(self) -> bool:
         """Whether the first k passed all trials."""
         top = self.population.fit[: self.options.k]
-        return len(top) == self.options.k and bool((top >= 0.75).all())
+        return len(top) == self.options.k and bool((top >= CONSISTENT).all())
 
     def varied(self, generation: int) -> NDArray[np.bool_]:
         """The children of the q fittest."""
         population, options, rng = self.population, self.options, self.oracle.rng
-        parents, rules = population.has[: options.q], []
-        if generation % EVERY == 0 or (population.vd[: options.k] == 0).all():
-            rules = self.grown(population.rules(options.q))
-        with self.timed("vary"):
-            usable = unpacked([self.usable], self.n_bits)
-            parts = [mutated(parents, usable, options.m, rng), crossed(parents, options.c, rng)]
-            return np.vstack([*parts, unpacked(rules, self.n_bits)])
+        parents, usable = population.has[: options.q], unpacked([self.usable], self.n_bits)
+        grow = generation % EVERY == 0 or (population.vd[: options.k] == 0).all()
+        grown = self.cf_rules(population.rules(options.q)) if grow else []
+        children = mutated(parents, usable, options.m, rng), crossed(parents, options.c, rng)
+        return np.vstack([*children, unpacked(grown, self.n_bits)])
 
-    def grown(self, rules: list[int]) -> list[int]:
+    def cf_rules(self, rules: list[int]) -> list[int]:
         """What the counterfactual method makes of some rules."""
-        with self.timed("counterfactuals"):
-            return sorted(self.options.grown(self.oracle, self.in_time(rules)))
+        return sorted(self.options.cf_rules(self.oracle, self.in_time(rules)))
 
     def in_time(self, rules: list[int]) -> Iterator[int]:
         """One rule after the other, as long as there is time."""
@@ -238,47 +230,32 @@ class _Search:
     def admit(self, children: NDArray[np.bool_], generation: int) -> None:
         """Try the children, but for those that change nothing; and note how the generation looks."""
         population, k = self.population, self.options.k
-        with self.timed("evaluate"):
-            population.rank()
-            if not self.passed() or (population.bound(children) > population.fit[k - 1]).any():
-                population.admit(children, generation)
+        population.rank()
+        if not self.passed() or (population.bound(children) > population.fit[k - 1]).any():
+            population.admit(children, generation)
         fit = population.fit[: self.options.q]
-        levels = {"FDC": fit < 0.25, "FGC": (fit >= 0.25) & (fit < 0.75), "GC": fit >= 0.75}
+        levels = {"FDC": fit < 0.25, "FGC": (fit >= 0.25) & (fit < CONSISTENT), "GC": fit >= CONSISTENT}
         told = {"generation": generation, "best": float(fit[0]), "median": float(np.median(fit))}
         told |= {level: int(which.sum()) for level, which in levels.items()}
-        told |= {"size": int(population.size[0]), "rules": population.explored}
-        self.history.append(told | {f"seconds: {part}": spent for part, spent in self.spent.items()})
+        self.history.append(told | {"size": int(population.size[0]), "rules": population.explored})
 
     def standing(self, rules: list[int]) -> int | None:
-        """What is given of the first of some rules that passed all trials; None if one of them does not stand."""
-        with self.timed("counterfactuals"):
-            if self.options.settled(self.oracle, self.in_time(rules)):
-                best = self.options.told(self.oracle, rules[0])
-                if self.options.settled(self.oracle, [best]):  # looking for shorter rules may have refuted it
-                    return best
+        """The first of some rules that passed all trials, reduced; None if one of them has a counterfactual."""
+        if self.options.consistent(self.oracle, self.in_time(rules)):
+            best = self.options.reduced(self.oracle, rules[0])
+            if self.options.consistent(self.oracle, [best]):  # looking for shorter rules may have refuted it
+                return best
         return None
 
     def remaining(self) -> int | None:
         """When the population leads nowhere: the first rule that stands; the last resort has all components."""
         self.population.rank()
-        passed = int((self.population.fit >= 0.75).sum())
+        passed = int((self.population.fit >= CONSISTENT).sum())
         every = [*self.population.rules(passed), self.usable]
         return next((best for rule in every if (best := self.standing([rule])) is not None), None)
 
     def escaped(self, rule: int) -> bool:
         """Whether the data, draws or counterfactuals show that a rule does not hold."""
-        with self.timed("evaluate"):
-            has = unpacked([rule], self.n_bits)
-            if self.trial.violations(has)[0] or self.trial.shares(has)[0]:
-                return True
-        with self.timed("counterfactuals"):
-            return not self.options.settled(self.oracle, [rule])
-
-    @contextmanager
-    def timed(self, part: str) -> Iterator[None]:
-        """Count the seconds of the body to a part of the work."""
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.spent[part] += time.perf_counter() - start
+        has = unpacked([rule], self.n_bits)
+        refuted = self.trial.violations(has)[0] or self.trial.shares(has)[0]
+        return bool(refuted) or not self.options.consistent(self.oracle, [rule])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dueto.errors import InputError
+from dueto.options import time_limit
 from dueto.rule import Run, bits
 from dueto.rules.cover import minimal_covers
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from dueto.rule import Rule
     from dueto.rules.base import Oracle
 
-__all__ = ["GreedyRuleCF"]
+__all__ = ["GreedyRuleCF", "reduced"]
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,7 @@ class GreedyRuleCF:
         for option in ("covers", "most"):
             if getattr(self, option) < 1:
                 raise InputError(f"GreedyRuleCF's {option} must be at least 1, got {getattr(self, option)}")
-        if not self.seconds >= 0:
-            raise InputError(f"seconds must not be negative, got {self.seconds!r}")
+        time_limit(self.seconds)
 
     def find(self, oracle: Oracle) -> Rule:
         """The first rule that no known counterfactual satisfies, with its verdict."""
@@ -70,7 +70,7 @@ class GreedyRuleCF:
             _, rule = heapq.heappop(population)
             looked += 1
             if not oracle.missed(rule):
-                rule = self.reduced(oracle, rule, until) if self.reduce else rule
+                rule = reduced(oracle, rule, until) if self.reduce else rule
             if not (missed := oracle.missed(rule)):  # looking for shorter rules may have found what refutes this one
                 return self._told(oracle, rule, looked, finished=time.perf_counter() < until)
             if looked < self.most:
@@ -88,15 +88,16 @@ class GreedyRuleCF:
         figures = {"rules": looked, "counterfactual calls": oracle.calls}
         return replace(oracle.components.rule(rule, verdict), run=Run(finished, figures))
 
-    def reduced(self, oracle: Oracle, rule: int, until: float = math.inf) -> int:
-        """Without the components that can go one at a time; a proved rule is not given up for one that is not.
 
-        What a rule cannot lose, none of its parts can, so once through is enough; known counterfactuals settle most.
-        """
-        for bit in reversed(list(bits(rule))):
-            if time.perf_counter() > until:
-                break
-            fewer = rule & ~(1 << bit)
-            if not oracle.missed(fewer) and (oracle.proved(fewer) or not oracle.proved(rule)):
-                rule = fewer
-        return rule
+def reduced(oracle: Oracle, rule: int, until: float = math.inf) -> int:
+    """A rule without the components that can go one at a time; a proved one is not given up for one that is not.
+
+    What a rule cannot lose, none of its parts can, so once through is enough; known counterfactuals settle most.
+    """
+    for bit in reversed(list(bits(rule))):
+        if time.perf_counter() > until:
+            break
+        fewer = rule & ~(1 << bit)
+        if not oracle.missed(fewer) and (oracle.proved(fewer) or not oracle.proved(rule)):
+            rule = fewer
+    return rule

@@ -9,11 +9,10 @@ import numpy as np
 
 from dueto.index import Index
 from dueto.rule import to_sets
-from dueto.rules.draws import Perturbed, Rows
+from dueto.rules.draws import Perturbed, Rows, scored
+from dueto.rules.flags import bit_maps, packed, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import ArrayLike, NDArray
 
     from dueto.rules.base import Oracle
@@ -21,8 +20,9 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-__all__ = ["Late", "Population", "Trial", "crossed", "fitness", "mutated", "packed", "unpacked"]
+__all__ = ["CONSISTENT", "Late", "Population", "Trial", "crossed", "fitness", "mutated"]
 
+CONSISTENT = 0.75  # the fitness from which on a rule has passed all trials
 ROWS = 1 << 18  # rows scored at once, at most
 WORDS = 1 << 22  # words of bit maps at once, at most
 SHELF = 20  # times as many rules as are kept are remembered, in case those before them are refuted
@@ -73,17 +73,19 @@ class Trial:
 
     def __init__(self, oracle: Oracle, s: int, look: int, until: float = np.inf) -> None:
         self.oracle, self.s, self.look, self.until = oracle, s, min(look, s), until
-        self.samples, d = Perturbed(oracle.query, oracle.rows), len(oracle.query.donors)
-        rows = oracle.rows or Rows(oracle.query.donors, np.ones(d, dtype=np.intp), np.ones(d, dtype=bool))
+        rows = Rows.of(oracle)
+        self.samples = Perturbed(oracle.query, rows)
         X, counts = rows.X[rows.good], rows.counts[rows.good]
         ok = oracle.query.plausible(X)
         self.m = max(1, int(rows.counts.sum()))
-        duals, weights, _ = Index(oracle.components, X[ok], counts[ok].astype(np.int64))._distinct
+        duals, weights, _ = Index(oracle.components, X[ok], counts[ok].astype(np.int64)).distinct
         bits = np.arange(2 * len(oracle.query.x))
         fails = duals[:, bits // 64] >> (bits % 64).astype(np.uint64) & np.uint64(1)
-        self.maps = _maps(fails.T == 0)
-        self.planes = _maps(np.array([weights >> b & 1 for b in range(int(weights.max(initial=1)).bit_length())]) > 0)
-        known = set(to_sets(oracle.index._distinct[0])) - set(to_sets(duals))  # donors that the data does not have
+        self.maps = bit_maps(fails.T == 0)
+        self.planes = bit_maps(
+            np.array([weights >> b & 1 for b in range(int(weights.max(initial=1)).bit_length())]) > 0
+        )
+        known = set(to_sets(oracle.index.distinct[0])) - set(to_sets(duals))  # donors that the data does not have
         self.extra = unpacked(sorted(known), len(bits))
 
     def violations(self, has: Flags) -> NDArray[np.intp]:
@@ -128,14 +130,11 @@ class Trial:
             if time.perf_counter() > self.until:
                 raise Late
             X, owner = self.samples.satisfying(has[start : start + step], size, self.oracle.rng)
-            ok = self.samples.feasible(X)
-            if not ok.all():
-                X, owner = X[ok], owner[ok]
-            if len(X):
-                good = np.flatnonzero(self.oracle.query.model.good(X))
-                whose, first, counts = np.unique(owner[good], return_index=True, return_counts=True)
-                found[start + whose] = counts
-                examples.append(X[good[first[np.argsort(counts, kind="stable")[:LEARNED]]]])
+            X, owner, accepted = scored(self.oracle.query.model, X, owner, self.samples.feasible(X))
+            good = np.flatnonzero(accepted)
+            whose, first, counts = np.unique(owner[good], return_index=True, return_counts=True)
+            found[start + whose] = counts
+            examples.append(X[good[first[np.argsort(counts, kind="stable")[:LEARNED]]]])
         return found, examples
 
 
@@ -201,26 +200,6 @@ class Population:
         order = np.lexsort((np.arange(len(self.fit)), self.born, self.size, -self.fit))[: SHELF * self.q]
         self.has, self.share, self.fit = self.has[order], self.share[order], self.fit[order]
         self.vd, self.size, self.born = self.vd[order], self.size[order], self.born[order]
-
-
-def _maps(rows: Flags) -> NDArray[np.uint64]:
-    """Rows of flags as bit maps, 64 to a word."""
-    flags = np.packbits(rows, axis=1, bitorder="little")
-    found = np.zeros((len(rows), 8 * max(1, -(-rows.shape[1] // 64))), dtype=np.uint8)
-    found[:, : flags.shape[1]] = flags
-    return found.view("<u8")
-
-
-def packed(has: Flags) -> list[int]:
-    """Rules as bit sets."""
-    return to_sets(_maps(has))
-
-
-def unpacked(rules: Iterable[int], n: int) -> Flags:
-    """(N, n) bit sets as rows of flags."""
-    rules, width = list(rules), -(-n // 8)
-    flat = np.frombuffer(b"".join(rule.to_bytes(width, "little") for rule in rules), dtype=np.uint8)
-    return np.unpackbits(flat.reshape(len(rules), width), axis=1, count=n, bitorder="little").astype(bool)
 
 
 def mutated(has: Flags, usable: Flags, m: int, rng: np.random.Generator) -> Flags:

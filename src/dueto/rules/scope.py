@@ -55,7 +55,7 @@ def judged(
     X = np.vstack([answer.X, *known])
     distances = query.distances(X)
     at = int(np.argmin(distances)) if len(X) else -1
-    exception = None if at < 0 else oracle._raw(X[at])
+    exception = None if at < 0 else oracle.raw(X[at])
     spent = query.model.rows_scored - before
     if exception is not None:
         by = [answer.by] * len(answer) + ["a look at the data"] * len(known[0])

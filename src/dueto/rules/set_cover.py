@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from dueto.errors import InputError
-from dueto.rule import Components, Least, Run, Standing, bits, to_sets, to_words
-from dueto.rules.base import Oracle
-from dueto.rules.hitting import HittingSets
+from dueto.options import time_limit
+from dueto.rule import Least, Run, Standing, bits, to_sets, to_words
+from dueto.rules.hitting import cheapest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
-    from dueto.counterfactuals.base import Query
-    from dueto.rule import Rule
+    from dueto.rule import Components, Rule
+    from dueto.rules.base import Oracle
 
     Words = NDArray[np.uint64]
 
-__all__ = ["MinSetCover", "set_covers"]
+__all__ = ["MinSetCover"]
 
 FIRST_OF_TWO = np.uint64(0x5555555555555555)  # the lower bit of every feature
 SLACK = 1e-6  # what the solver's bound may be off
@@ -70,8 +68,7 @@ class MinSetCover:
     def __post_init__(self) -> None:
         if self.counted not in ("components", "conditions"):
             raise InputError(f"counted must be 'components' or 'conditions', got {self.counted!r}")
-        if not self.seconds >= 0:
-            raise InputError(f"seconds must not be negative, got {self.seconds!r}")
+        time_limit(self.seconds)
 
     def find(self, oracle: Oracle) -> Rule:
         """The rule, with its verdict beyond the data.
@@ -82,135 +79,36 @@ class MinSetCover:
             If an accepted row equals the applicant, so that no rule tells them apart.
         """
         until = time.perf_counter() + self.seconds
-        X = oracle.index.X
-        duals = minimal(oracle.components.duals(X))
-        rule, chosen = self._covering(oracle.components, duals, oracle.must, len(X), until)
-        verdict = oracle.verdict(chosen)
-        if verdict.standing is Standing.PROVED:  # a certificate shows the bound by the rows behind it
-            oracle._learn(X[oracle.index.exceptions(0, len(X))])
-        oracle.confirm(oracle.duals)
-        return replace(rule, verdict=verdict)
-
-    def _covering(self, components: Components, duals: Words, must: int, rows: int, until: float) -> tuple[Rule, int]:
-        """The rule that meets all minimal duals, without a verdict, and its components."""
+        X, components, pairs = oracle.index.X, oracle.components, self.counted == "conditions"
+        duals = inclusion_minimal(components.duals(X))
         if not duals.any(axis=1).all():
-            features = zip(components.space.features, components.x, strict=True)
-            values = ", ".join(f"{feature.name} {feature.label(value)}" for feature, value in features)
             raise InputError(
-                f"a row of the data equals the applicant ({values}) and gets the desired outcome, so no rule tells "
-                "them apart; explain a row that is refused"
+                f"a row of the data equals the applicant ({_named(components)}) and gets the desired outcome, so no "
+                "rule tells them apart; explain a row that is refused"
             )
-        useful = duals & ~to_words(must, components.n_words)  # see Oracle.missed
-        duals = minimal(useful if useful.any(axis=1).all() else duals)
-        pairs = self.counted == "conditions"
-        found = covered(minimal((duals | duals >> np.uint64(1)) & FIRST_OF_TWO) if pairs else duals, until)
-        chosen = found.chosen
+        useful = duals & ~to_words(oracle.must, components.n_words)  # see Oracle.missed
+        duals = inclusion_minimal(useful if useful.any(axis=1).all() else duals)
+        elements = inclusion_minimal((duals | duals >> np.uint64(1)) & FIRST_OF_TWO) if pairs else duals
+        chosen, at_least = least_cover(elements, until)
         length = chosen.bit_count()
         if pairs:
-            chosen = _narrowest(chosen | chosen << 1, duals)
-        figures = {"rows": rows, "duals": len(duals), "rows solved": found.rows, "columns solved": found.columns}
-        least = Least(self.counted, length, found.at_least)
-        run = Run(finished=length == found.at_least, figures=figures)
-        return replace(components.rule(chosen), least=least, run=run), chosen
+            chosen = _irredundant(chosen | chosen << 1, duals)
+        verdict = oracle.verdict(chosen)
+        if verdict.standing is Standing.PROVED:  # a certificate shows the bound by the rows behind it
+            oracle.learn(X[oracle.index.exceptions(0, len(X))])
+        oracle.confirm(oracle.duals)
+        least = Least(self.counted, length, at_least)
+        run = Run(finished=least.proved, figures={"rows": len(X), "duals": len(duals)})
+        return replace(components.rule(chosen, verdict), least=least, run=run)
 
 
-class Cover(NamedTuple):
-    """A set that meets every dual, what none is below, and the size of the program that had to be solved."""
-
-    chosen: int
-    at_least: int
-    rows: int
-    columns: int
+def _named(components: Components) -> str:
+    """The applicant, feature by feature."""
+    features = zip(components.space.features, components.x, strict=True)
+    return ", ".join(f"{feature.name} {feature.label(value)}" for feature, value in features)
 
 
-def set_covers(
-    query: Query,
-    X: NDArray[np.float64],
-    *,
-    counted: Literal["components", "conditions"] = "components",
-    seconds: float = 60.0,
-) -> Iterator[Rule]:
-    """MinSetCover's rules of many applicants, without verdicts, faster than one by one.
-
-    Parameters
-    ----------
-    query : Query
-        The question of anybody: its donors are the accepted rows of the data, and its constraints hold for all.
-    X : (N, n) float64
-        The encoded applicants.
-    counted, seconds :
-        As in `MinSetCover`; the time is that of one applicant.
-
-    Yields
-    ------
-    Rule
-        Of one applicant after another, the one that `MinSetCover` finds; ask an `Oracle` for its verdict.
-
-    Raises
-    ------
-    InputError
-        If an accepted row equals one of the applicants.
-    """
-    finder, table = MinSetCover(counted=counted, seconds=seconds), Ranked(query)
-    for x in X:
-        until = time.perf_counter() + seconds
-        asked = replace(query, x=x, donors=query.donors[:0], memo={})
-        components, rows = Components(query.space, x), table.feasible(x)
-        must = Oracle(asked, None, np.random.default_rng(0)).must if table.bounded else 0  # type: ignore[arg-type]
-        duals = minimal(table.duals(components, rows))
-        yield finder._covering(components, duals, must, len(rows), until)[0]
-
-
-class Ranked:
-    """The accepted rows column by column, values as ranks: small integers, compared with one applicant after another.
-
-    Attributes
-    ----------
-    bounded : bool
-        Whether the query has constraints or a box, so that some rows may be out of an applicant's reach.
-    inside : bool
-        Whether nothing else can keep a row out of an applicant's reach: all of them are in the space.
-    """
-
-    def __init__(self, query: Query) -> None:
-        self.query, space, donors, box = query, query.space, query.donors, query.box
-        self.boxed = box.contains(donors)
-        self.bounded = bool(query.constraints or not (np.isinf([box.low, box.high]).all() and box.missing.all()))
-        known = [f.domain.contains(donors[:, j]).all() for j, f in enumerate(space.features)]
-        grouped = [group.contains(donors).all() for group in space.groups]
-        self.inside = query.plausibility is None and all(known) and all(grouped)
-        self.columns = []
-        for column in donors.T:
-            values = np.unique(column[~np.isnan(column)])
-            small = np.min_scalar_type(len(values))
-            self.columns.append((values, np.searchsorted(values, column).astype(small)))
-
-    def feasible(self, x: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Positions of the rows that an applicant may become."""
-        donors = self.query.donors
-        if not self.inside:
-            return np.flatnonzero(replace(self.query, x=x).plausible(donors))
-        ok = self.boxed.copy()
-        for constraint in self.query.constraints:
-            ok &= constraint(lambda j: donors[:, j], x)
-        return np.flatnonzero(ok)
-
-    def duals(self, components: Components, rows: NDArray[np.intp]) -> Words:
-        """(len(rows), n_words) their duals, as `Components.duals` has them."""
-        words = np.zeros((components.n_words, len(self.query.donors)), dtype=np.uint64)
-        for j, (values, ranks) in enumerate(self.columns):
-            x, K = components.x[j], len(values)
-            fails = np.full(K + 1, 3, dtype=np.uint64)  # of each value, and of none: 1 for `<=`, 2 for `>=`
-            below, upto = np.searchsorted(values, x), np.searchsorted(values, x, side="right")
-            fails[:below], fails[below:upto], fails[upto:K] = 2, 0, 1
-            if not components.two_sided[j]:
-                fails = (fails > 0).astype(np.uint64)
-                fails[K] = not np.isnan(x)
-            words[2 * j // 64] |= (fails << np.uint64(2 * j % 64)).take(ranks)
-        return words.T if len(rows) == len(self.query.donors) else words.T[rows]
-
-
-def minimal(words: Words) -> Words:
+def inclusion_minimal(words: Words) -> Words:
     """The inclusion-minimal ones among rows of words, once each, in an order that depends on nothing but them."""
     if words.shape[1] == 1:  # rows by the ten thousand repeat few duals
         words = np.sort(words, axis=0)
@@ -225,20 +123,20 @@ def minimal(words: Words) -> Words:
     return found[np.lexsort((*found.T, np.bitwise_count(found).sum(axis=1)))]
 
 
-def covered(duals: Words, until: float) -> Cover:
-    """The fewest elements that meet every one of some minimal duals, or, out of time, few."""
-    chosen, left = _reduced(duals)
+def least_cover(duals: Words, until: float) -> tuple[int, int]:
+    """The fewest elements that meet every one of some minimal duals, or, out of time, few; and what none is below."""
+    needed, left = _reduced(duals)
     if not len(left):
-        return Cover(chosen, chosen.bit_count(), 0, 0)
-    few, at_least, solved = _greedy(left), _disjoint(left), (0, 0)
+        return needed, needed.bit_count()
+    few, at_least = _greedy(left), _disjoint(left)
     if at_least < few.bit_count() and (seconds := until - time.perf_counter()) > 0:
         widest = int(np.bitwise_count(left).sum(axis=1).max())
         if widest ** few.bit_count() <= NODES:
-            few = HittingSets([1] * (64 * left.shape[1]), to_sets(left)).next() or few
+            few = cheapest(np.ones(64 * left.shape[1], dtype=np.int64), to_sets(left)) or few
             at_least = few.bit_count()
         else:
-            few, at_least, solved = _solved(left, few, at_least, seconds)
-    return Cover(chosen | few, chosen.bit_count() + at_least, *solved)
+            few, at_least = _solved(left, few, at_least, seconds)
+    return needed | few, needed.bit_count() + at_least
 
 
 def _reduced(duals: Words) -> tuple[int, Words]:
@@ -262,7 +160,7 @@ def _reduced(duals: Words) -> tuple[int, Words]:
         kept = left & np.packbits(keep, bitorder="little").view("<u8")
         if not len(left) or (not single.any() and np.array_equal(kept, left)):
             return chosen, left
-        duals = minimal(kept)
+        duals = inclusion_minimal(kept)
 
 
 def _matrix(duals: Words) -> NDArray[np.uint8]:
@@ -276,14 +174,14 @@ def _greedy(duals: Words) -> int:
     while len(left):
         best = int(left.sum(axis=0, dtype=np.int64).argmax())
         chosen, left = chosen | 1 << best, left[left[:, best] == 0]
-    return _narrowest(chosen, duals, alone=True)
+    return _irredundant(chosen, duals)
 
 
-def _narrowest(chosen: int, duals: Words, *, alone: bool = False) -> int:
-    """Without what it can lose one by one, last first; unless `alone`, only one bound of a feature."""
+def _irredundant(chosen: int, duals: Words) -> int:
+    """A cover without the elements that it can lose one by one, last first."""
     for bit in reversed(list(bits(chosen))):
         fewer = chosen & ~(1 << bit)
-        if (alone or fewer >> (bit ^ 1) & 1) and (duals & to_words(fewer, duals.shape[1])).any(axis=1).all():
+        if (duals & to_words(fewer, duals.shape[1])).any(axis=1).all():
             chosen = fewer
     return chosen
 
@@ -296,29 +194,29 @@ def _disjoint(duals: Words) -> int:
     return n
 
 
-def _solved(duals: Words, few: int, at_least: int, seconds: float) -> tuple[int, int, tuple[int, int]]:
-    """The solver's cover, or `few` if it finds none smaller in time; what none is below; rows and columns."""
+def _solved(duals: Words, few: int, at_least: int, seconds: float) -> tuple[int, int]:
+    """The solver's cover, or `few` if it finds none smaller in time; and what none is below."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
     A = _matrix(duals)
     elements = np.flatnonzero(A.any(axis=0))
-    shape = len(A) + 1, len(elements)
-    A = np.vstack([A[:, elements], np.ones(shape[1], dtype=np.uint8)])  # and smaller than the cover known
-    low, high = np.ones(shape[0]), np.full(shape[0], np.inf)
+    ones = np.ones(len(elements))
+    A = np.vstack([A[:, elements], ones])  # and smaller than the cover known
+    low, high = np.ones(len(A)), np.full(len(A), np.inf)
     low[-1], high[-1] = at_least, few.bit_count() - 1
     found = milp(
-        np.ones(shape[1]),
-        constraints=LinearConstraint(csr_array(A.astype(np.float64)), low, high),
-        integrality=np.ones(shape[1]),
+        ones,
+        constraints=LinearConstraint(csr_array(A), low, high),
+        integrality=ones,
         bounds=Bounds(0.0, 1.0),
         options={"time_limit": seconds, "mip_rel_gap": 0.0},
     )
     if found.status == INFEASIBLE:
-        return few, few.bit_count(), shape
+        return few, few.bit_count()
     bound = getattr(found, "mip_dual_bound", None)
     if bound is not None and np.isfinite(bound):
         at_least = max(at_least, int(np.ceil(bound - SLACK)))
     if found.x is not None:
-        few = _narrowest(sum(1 << int(e) for e in elements[found.x > 0.5]), duals, alone=True)
-    return few, min(at_least, few.bit_count()), shape
+        few = _irredundant(sum(1 << int(e) for e in elements[found.x > 0.5]), duals)
+    return few, min(at_least, few.bit_count())

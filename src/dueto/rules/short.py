@@ -158,17 +158,14 @@ class Table:
     """
 
     def __init__(self, oracle: Oracle, draws: Draws, *, size: int) -> None:
-        query, components, rows = oracle.query, oracle.components, oracle.rows
-        if rows is None:
-            d = len(query.donors)
-            rows = Rows(query.donors, np.ones(d, dtype=np.intp), np.ones(d, dtype=bool))
+        query, components, rows = oracle.query, oracle.components, Rows.of(oracle)
         good = rows.good & query.plausible(rows.X)
         X = draws.under(components.box(0), size, oracle.rng)
         X = X[query.plausible(X)]
         drawn = query.model.good(X) if len(X) else np.zeros(0, dtype=bool)
         parts = [(rows.X[good], rows.counts[good]), (rows.X[~rows.good], rows.counts[~rows.good])]
         parts += [(X[side], np.ones(side.sum(), dtype=np.intp)) for side in (drawn, ~drawn)]
-        packed = [_packed(components._failing(part), counts, components.all) for part, counts in parts]
+        packed = [_packed(components.failing(part), counts, components.all) for part, counts in parts]
         self.starts = np.cumsum([0, *(p.shape[1] for p in packed)])
         self.everybody, *maps = np.hstack(packed)
         self.maps = dict(zip(bits(components.all), maps, strict=True))

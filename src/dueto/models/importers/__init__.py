@@ -40,7 +40,10 @@ IMPORTERS: Mapping[str, str] = {
     "xgboost.XGBClassifier": "xgboost.classifier",
     "lightgbm.LGBMClassifier": "lightgbm.classifier",
     "dueto.OnnxModel": "onnx.graph",
+    "dueto.TorchModel": "torch.sequence",
     "catboost.CatBoostClassifier": "catboost.classifier",
+    "interpret.ExplainableBoostingClassifier": "interpret.classifier",
+    "interpret.DPExplainableBoostingClassifier": "interpret.classifier",
 }
 
 

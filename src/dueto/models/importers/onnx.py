@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dueto.models.additive import Additive
 from dueto.models.folding import Trace
 from dueto.models.importers.base import EPS, EPS32, Task, rounding_of_sum
 from dueto.models.importers.onnx_nodes import DOUBLE, RULES, Cells, Constant, Layers, Scores
-from dueto.models.importers.sklearn_networks import rounding
+from dueto.models.importers.sklearn_networks import layered, rounding
 from dueto.models.lookup import NotUnderstood
-from dueto.models.network import Network
 from dueto.models.structure import Structure
 
 if TYPE_CHECKING:
@@ -52,17 +50,7 @@ def graph(task: Task) -> Structure:
 def _layered(task: Task, columns: Columns, layers: Layers) -> Structure:
     eps = EPS if layers.double else EPS32
     slack = rounding(columns, layers.weights, layers.biases, eps=eps)
-    weights, biases = [layers.weights[0]], [layers.biases[0]]
-    for bent, W, b in zip(layers.bent, layers.weights[1:], layers.biases[1:], strict=False):
-        if bent:
-            weights.append(W)
-            biases.append(b)
-        else:
-            weights[-1], biases[-1] = weights[-1] @ W, biases[-1] @ W + b
-    weights[-1], biases[-1] = task.sign * weights[-1], task.sign * biases[-1]
-    if len(weights) == 1:
-        return task.logistic(columns, Additive(weights[0][:, 0], float(biases[0][0])), slack, eps=eps)
-    return task.logistic(columns, Network(tuple(weights), tuple(biases)), slack, eps=eps)
+    return layered(task, columns, layers.weights, layers.biases, layers.bent, slack, eps=eps)
 
 
 def _traced(task: Task) -> Scores:

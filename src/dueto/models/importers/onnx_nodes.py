@@ -52,7 +52,7 @@ class Layers:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of classes, each a margin of `forms` or its logistic function.
+    """Scores of classes, each a margin of `forms` or its logistic function; of two columns, the second over the first.
 
     `columns` says for each score which of the forms it is; ~i is 1 less the score of form i.
     """
@@ -188,13 +188,7 @@ def _softmax(given: Sequence[Given], attributes: Attributes, name: str) -> Given
     x = given[0]
     if not isinstance(x, Layers) or x.width != 2 or x.bent[-1] or attributes.get("axis", -1) not in {1, -1}:
         raise NotUnderstood("its softmax is not over two classes")
-    return Scores(x.source, (_difference(x),), logistic=True)
-
-
-def _difference(x: Layers) -> Layers:
-    """The margin of the second of two columns over the first."""
-    W, b = x.weights[-1], x.biases[-1]
-    return replace(x, weights=(*x.weights[:-1], W[:, 1:] - W[:, :1]), biases=(*x.biases[:-1], b[1:] - b[:1]))
+    return Scores(x.source, (x,), logistic=True)
 
 
 def _linear(given: Sequence[Given], attributes: Attributes, name: str) -> Given:  # noqa: ARG001
@@ -203,7 +197,7 @@ def _linear(given: Sequence[Given], attributes: Attributes, name: str) -> Given:
     b = np.asarray(attributes.get("intercepts", np.zeros(W.shape[1])), dtype=np.float32)
     x, post = _affine(cells, W, b), attributes.get("post_transform", b"NONE")
     if post == b"SOFTMAX" and x.width == 2:
-        return Scores(cells, (_difference(x),), logistic=True)
+        return Scores(cells, (x,), logistic=True)
     opposite = x.width == 2 and np.array_equal(W[:, 0], -W[:, 1]) and b[0] == -b[1]
     if post != b"LOGISTIC" or not (x.width == 1 or opposite):
         raise NotUnderstood("its LinearClassifier gives no logistic function of one margin")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dueto.models.columns import Columns
     from dueto.models.structure import Structure
 
-__all__ = ["perceptron", "rounding"]
+__all__ = ["layered", "perceptron", "rounding"]
 
 
 def perceptron(task: Task) -> Structure:
@@ -42,6 +42,36 @@ def perceptron(task: Task) -> Structure:
         form = Additive(reduce(np.matmul, weights)[:, 0], float(base[0]))
         return task.logistic(columns, form, slack, eps=eps)
     return task.logistic(columns, Network(tuple(weights), tuple(biases)), slack, eps=eps)
+
+
+def layered(
+    task: Task,
+    columns: Columns,
+    weights: Sequence[NDArray[np.float64]],
+    biases: Sequence[NDArray[np.float64]],
+    bent: Sequence[bool],
+    slack: float,
+    *,
+    eps: float,
+) -> Structure:
+    """Affine maps up to the margin of the second class, with a ReLU after each that is `bent`; those without are one.
+
+    `slack` is how far rounding may move what the last map gives: the margin, or the two that it is the difference of.
+    """
+    weights, biases = list(weights), list(biases)
+    if len(biases[-1]) == 2:
+        slack *= 2
+        weights[-1], biases[-1] = np.diff(weights[-1], axis=1), np.diff(biases[-1])
+    W, b = [weights[0]], [biases[0]]
+    for bends, V, c in zip(bent, weights[1:], biases[1:], strict=False):
+        if bends:
+            W.append(V)
+            b.append(c)
+        else:
+            W[-1], b[-1] = W[-1] @ V, b[-1] @ V + c
+    W[-1], b[-1] = task.sign * W[-1], task.sign * b[-1]
+    form = Additive(W[0][:, 0], float(b[0][0])) if len(W) == 1 else Network(tuple(W), tuple(b))
+    return task.logistic(columns, form, slack, eps=eps)
 
 
 def rounding(
