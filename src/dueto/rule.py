@@ -114,7 +114,8 @@ class Least:
     def __str__(self) -> str:
         if self.proved:
             return "no shorter rule holds (proved)"
-        return f"a shorter rule, of {self.at_least:g} to {self.length - 1:g} {self.counted}, may hold"
+        lengths = f"{self.at_least:g}" + (f" to {self.length - 1:g}" if self.at_least < self.length - 1 else "")
+        return f"a shorter rule, of {lengths} {self.counted}, may hold"
 
 
 @dataclass(frozen=True)
@@ -364,11 +365,13 @@ class Components:
             words[:, bit // 64] |= fails.astype(np.uint64) << np.uint64(bit % 64)
         return words
 
-    def failing(self, Y: NDArray[np.float64]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-        """Each component's bit, and (N,) which rows do not meet it."""
-        for j, two in enumerate(self.two_sided):
-            y, x = Y[:, j], self.x[j]
-            if two:
+    def failing(
+        self, Y: NDArray[np.float64], members: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+        """Each component's bit, and (N,) which rows do not meet it; `members` names the features of Y's columns."""
+        for at, j in enumerate(range(len(self.x)) if members is None else members):
+            y, x = Y[:, at], self.x[j]
+            if self.two_sided[j]:
                 yield 2 * j, ~(y <= x)
                 yield 2 * j + 1, ~(y >= x)
             else:

@@ -98,3 +98,20 @@ def test_a_point_at_the_cut_that_the_model_refuses_does_not_hide_a_good_one_foun
     found = BranchAndBound().find(world.query, k=1, nearest=True, rng=np.random.default_rng(0))
     assert found.status is Status.OPTIMAL
     assert found.distances[0] == world.query.distances(world.counterfactuals).min()
+
+
+@pytest.mark.parametrize("seed", [159, 298])
+@pytest.mark.parametrize("huge", [-5.4e17, -4e30, -1e100])
+def test_a_coefficient_that_dwarfs_the_others_does_not_spoil_the_bound(seed: int, huge: float):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 4, (60, 3)).astype(float), columns=list("abc"))
+    model = LogisticRegression().fit(frame, np.arange(60) % 2 == 0)
+    model.coef_, model.intercept_ = np.array([[huge, *rng.normal(size=2)]]), rng.normal(size=1)
+    explainer = Explainer(model, frame, distance=Distance((0, 1, 0, 0)))
+    for row in explainer.refused[:10]:
+        query = explainer.query(explainer.X[row])
+        found = BranchAndBound().find(query, k=1, nearest=True, rng=rng)
+        truth = Exhaustive().find(query, k=1, nearest=True, rng=rng)
+        if found.status is Status.OPTIMAL:
+            np.testing.assert_allclose(found.distances, truth.distances, rtol=1e-12)
+        assert (found.status is Status.NONE) <= (truth.status is Status.NONE)

@@ -235,3 +235,10 @@ def test_what_is_proved_of_the_rule_has_a_certificate_that_is_verified(counted: 
             proved += 1
             assert all(check.ok for check in verify(rule.certificate, model).checks)
     assert proved
+
+
+def test_when_time_is_up_no_dual_is_lost():
+    words = np.random.default_rng(0).integers(1, 1 << 12, (200, 2)).astype(np.uint64)
+    minimal, rest = inclusion_minimal(words), inclusion_minimal(words, until=0.0)
+    told = [set(map(tuple, found.tolist())) for found in (minimal, rest, words)]
+    assert told[0] < told[1] <= told[2]

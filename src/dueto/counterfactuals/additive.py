@@ -48,7 +48,7 @@ def nearest(search: Search, limit: float) -> tuple[Status, NDArray[np.intp] | No
 
     while True:
         told, looked = k.cheapest(
-            efficient, front, g.cut - g.slack - base, g.cut + g.slack - base, g.weights, min(SLICE, search.left)
+            efficient, front, g.cut - 2 * g.slack - base, g.cut + g.slack - base, g.weights, min(SLICE, search.left)
         )
         search.left, search.spent = search.left - looked, search.spent + looked
         if front.limit[0] < before:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dueto.errors import InputError
 from dueto.options import time_limit, whole
-from dueto.rule import Run, bits, to_sets, to_words
+from dueto.rule import Run, bits, to_words
 from dueto.rules.draws import Perturbed, Rows, scored
 from dueto.rules.flags import unpacked
 from dueto.rules.kl_lucb import best_arms, lower, upper
@@ -185,9 +185,8 @@ class Arms:
         """The components that are false of some value of their unit."""
         found = 0
         for unit in self.query.units(np.random.default_rng(0)):
-            Y = np.tile(self.query.x, (len(unit.values), 1))
-            Y[:, unit.members] = unit.values
-            found |= to_sets(np.bitwise_or.reduce(self.components.duals(Y), axis=0)[None])[0]
+            failing = self.components.failing(unit.values, unit.members)
+            found |= sum(1 << bit for bit, fails in failing if fails.any())
         return found
 
     def coverage(self, rule: int) -> float:

@@ -88,9 +88,8 @@ class Oracle:
         forced = 0
         for unit in self.query.units(np.random.default_rng(0)):
             if not unit.keep and unit.listed and len(unit.values):
-                Y = np.tile(self.query.x, (len(unit.values), 1))
-                Y[:, unit.members] = unit.values
-                forced |= to_sets(np.bitwise_and.reduce(self.components.duals(Y), axis=0)[None])[0]
+                failing = self.components.failing(unit.values, unit.members)
+                forced |= sum(1 << bit for bit, fails in failing if fails.all())
         return forced
 
     def missed(self, chosen: int) -> list[int]:
@@ -180,6 +179,11 @@ class Oracle:
         wrong = ~self.query.accepts(Y)
         if wrong.any():
             row = self.raw(Y[np.argmax(wrong)])
+            if self.query.model.structure is None:
+                raise InputError(
+                    f"the model {self.query.model.name!r} gave the row {row} different scores at different times; "
+                    "give a function whose score of a row depends on nothing but that row"
+                )
             raise InputError(
                 f"the structure read from the model {self.query.model.name!r} disagrees with its predictions on the "
                 f"row {row}; wrap its predict function, so that it is taken as a black box"

@@ -35,8 +35,8 @@ class GreedyRuleCF:
     reduce : bool
         Whether to drop, at the end, each component without which the rule still has no counterfactual.
     seconds : float
-        The longest it may look. Then it gives the smallest rule that shuts out the counterfactuals found so far, and
-        `Run.finished` is false.
+        The longest it may look; a question that is being asked is not cut short. Then it gives the smallest rule that
+        shuts out the counterfactuals found so far, and `Run.finished` is false.
 
     Notes
     -----
@@ -73,6 +73,8 @@ class GreedyRuleCF:
                 rule = reduced(oracle, rule, until) if self.reduce else rule
             if not (missed := oracle.missed(rule)):  # looking for shorter rules may have found what refutes this one
                 return self._told(oracle, rule, looked, finished=time.perf_counter() < until)
+            if not all(missed):
+                raise InputError("no rule settles a refusal here: the row itself gets the desired outcome")
             if looked < self.most:
                 larger = {rule | cover for cover in minimal_covers(missed, self.covers)} - made
                 made |= larger

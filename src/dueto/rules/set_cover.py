@@ -80,15 +80,15 @@ class MinSetCover:
         """
         until = time.perf_counter() + self.seconds
         X, components, pairs = oracle.index.X, oracle.components, self.counted == "conditions"
-        duals = inclusion_minimal(components.duals(X))
+        duals = inclusion_minimal(components.duals(X), until)
         if not duals.any(axis=1).all():
             raise InputError(
                 f"a row of the data equals the applicant ({_named(components)}) and gets the desired outcome, so no "
                 "rule tells them apart; explain a row that is refused"
             )
         useful = duals & ~to_words(oracle.must, components.n_words)  # see Oracle.missed
-        duals = inclusion_minimal(useful if useful.any(axis=1).all() else duals)
-        elements = inclusion_minimal((duals | duals >> np.uint64(1)) & FIRST_OF_TWO) if pairs else duals
+        duals = inclusion_minimal(useful if useful.any(axis=1).all() else duals, until)
+        elements = inclusion_minimal((duals | duals >> np.uint64(1)) & FIRST_OF_TWO, until) if pairs else duals
         chosen, at_least = least_cover(elements, until)
         length = chosen.bit_count()
         if pairs:
@@ -108,15 +108,21 @@ def _named(components: Components) -> str:
     return ", ".join(f"{feature.name} {feature.label(value)}" for feature, value in features)
 
 
-def inclusion_minimal(words: Words) -> Words:
-    """The inclusion-minimal ones among rows of words, once each, in an order that depends on nothing but them."""
+def inclusion_minimal(words: Words, until: float = np.inf) -> Words:
+    """The inclusion-minimal ones among rows of words, once each, in an order that depends on nothing but them.
+
+    When time is up, those that were not looked at stay in.
+    """
     if words.shape[1] == 1:  # rows by the ten thousand repeat few duals
         words = np.sort(words, axis=0)
         words = words[np.diff(words[:, 0], prepend=~words[:1, 0]) != 0]
     left = words[np.argsort(np.bitwise_count(words).sum(axis=1, dtype=np.uint16), kind="stable")]
-    kept = []
+    kept: list[Words] = []
     while len(left):
-        kept.append(left[0])
+        if time.perf_counter() > until:
+            kept += [row.copy() for row in left]
+            break
+        kept.append(left[0].copy())
         lacks = (left & left[0]) != left[0]
         left = left[lacks[:, 0] if lacks.shape[1] == 1 else lacks.any(axis=1)]
     found = np.array(kept, dtype=np.uint64).reshape(-1, words.shape[1])
@@ -125,7 +131,7 @@ def inclusion_minimal(words: Words) -> Words:
 
 def least_cover(duals: Words, until: float) -> tuple[int, int]:
     """The fewest elements that meet every one of some minimal duals, or, out of time, few; and what none is below."""
-    needed, left = _reduced(duals)
+    needed, left = _reduced(duals, until)
     if not len(left):
         return needed, needed.bit_count()
     few, at_least = _greedy(left), _disjoint(left)
@@ -139,7 +145,7 @@ def least_cover(duals: Words, until: float) -> tuple[int, int]:
     return needed | few, needed.bit_count() + at_least
 
 
-def _reduced(duals: Words) -> tuple[int, Words]:
+def _reduced(duals: Words, until: float) -> tuple[int, Words]:
     """Elements of a least cover, and the minimal duals that they do not meet, without elements that it can do without.
 
     No size is lost: an element that alone is left of a dual is needed, and one that meets no dual but those that
@@ -160,7 +166,7 @@ def _reduced(duals: Words) -> tuple[int, Words]:
         kept = left & np.packbits(keep, bitorder="little").view("<u8")
         if not len(left) or (not single.any() and np.array_equal(kept, left)):
             return chosen, left
-        duals = inclusion_minimal(kept)
+        duals = inclusion_minimal(kept, until)
 
 
 def _matrix(duals: Words) -> NDArray[np.uint8]:

@@ -153,6 +153,8 @@ def _solved(E, lo, hi, need, weights, alpha, beta, P, steps, taken):
         taken[u, 0] = step[2] + t * dg
         taken[u, 1] += t * (step[6] - taken[u, 1])
         taken[u, 2] += t * (step[7] - taken[u, 2])
+        if split >= 0:
+            break
     return (total, split) if gained >= need or split >= 0 else (np.inf, -1)
 
 
