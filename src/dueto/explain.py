@@ -462,7 +462,7 @@ def plaf_text(path: Path) -> str:
         If it cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as problem:
         raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
     except UnicodeDecodeError:

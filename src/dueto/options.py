@@ -26,7 +26,9 @@ def whole(name: str, value: Any, least: int = 1, *, what: str = "") -> None:
 
 
 def time_limit(seconds: float) -> None:
-    """Refuse a limit of time below nothing, or NaN."""
+    """Refuse a limit of time that is no number, or below nothing, or NaN."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float | np.number):
+        raise InputError(f"seconds must be a number, got {seconds!r}")
     if not seconds >= 0:
         raise InputError(f"seconds must not be negative, got {seconds!r}")
 

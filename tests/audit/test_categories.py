@@ -18,6 +18,7 @@ from dueto.audit import Category, audited
 from dueto.rules import Oracle
 from dueto.testing import World, world, worlds
 
+NOBODY = "no possible applicant whom the constraints allow meets it"
 ABOUT_NOBODY = {"cf.f0 + cf.f1 <= 4", "cf.f1 != 1"}
 
 
@@ -123,6 +124,9 @@ def check(w: World, parts: tuple[Component, ...], one: dueto.Judgement, *, relat
         expected = Category.MINIMAL
     assert one.category is expected, told
     assert one.proved, told
+    if expected is not Category.NOT_RELEVANT:
+        allowed = any(w.feasible(y) and meets(w, y, parts) for y in w.instances)
+        assert (NOBODY in one.warnings) is not allowed, told
     return expected
 
 

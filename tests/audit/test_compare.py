@@ -85,3 +85,13 @@ def test_a_row_that_is_not_refused_and_no_methods_are_refused(german):
         dueto.compare(model, data, accepted)
     with pytest.raises(dueto.InputError, match="no methods"):
         dueto.compare(model, data, 1, methods=[])
+
+
+def test_one_method_may_stand_for_a_list_and_what_is_none_is_refused(german):
+    model, data = german
+    for method in ("minimum", MinimumRule()):
+        assert [one.method for one in dueto.compare(model, data, 1, methods=method)] == ["minimum"]
+    with pytest.raises(dueto.InputError, match="methods must be a list of rule finders or their names, got 5; give"):
+        dueto.compare(model, data, 1, methods=5)
+    with pytest.raises(TypeError, match="expected a rule finder or its name"):
+        dueto.compare(model, data, 1, methods=MinimumRule)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from types import SimpleNamespace
@@ -44,6 +45,16 @@ def test_a_rule_that_covers_no_row_or_nobody_says_so():
     assert nobody.warnings == ("no possible applicant whom the constraints allow meets it",)
 
 
+def test_a_rule_that_constraints_between_features_leave_to_nobody_says_so():
+    data = pd.DataFrame({"a": [1, 2, 3, 4], "b": [1, 2, 3, 4]})
+    rules = ["a <= 2", "a <= 1 and b <= 3", "a <= 4"]
+    found = dueto.audit(rules, lambda t: np.zeros(len(t)), data, constraints="cf.a + cf.b >= 6")
+    none = ("no possible applicant whom the constraints allow meets it",)
+    assert [one.warnings for one in found] == [(), none, ()]
+    (one,) = dueto.audit(["a <= 2"], lambda t: np.zeros(len(t)), data, row=0, constraints="cf.a + cf.b >= 100")
+    assert one.warnings == none
+
+
 def test_an_audit_reads_as_a_table_and_is_data_from_which_it_can_be_done_again():
     rules = ["age <= 40", "age <= 40 and job = clerk", "age >= 40", "job = smith", "age <= 61 and rate is missing"]
     found = dueto.audit(rules, scores, PEOPLE, space=SPACE, constraints="cf.age <= 70")
@@ -76,6 +87,13 @@ def read(given: Any, space: FeatureSpace = SPACE, frame: Any = PEOPLE, own: Any 
         ("30 <= age <= 50, job=clerk", "30 <= age <= 50 and job = clerk"),
         ("50 >= age > 33 AND job = clerk", "40 <= age <= 50 and job = clerk"),
         ("(age <= 40) & (job == 'clerk')", "age <= 40 and job = clerk"),
+        ("(age <= 40 and job = clerk)", "age <= 40 and job = clerk"),
+        ("((age <= 40) and ( job = clerk, (g = (none)) ))", "age <= 40 and job = clerk and g = (none)"),
+        ("(" * 3000 + "age <= 40" + ")" * 3000, "age <= 40"),
+        ("age => 40", "age >= 40"),
+        ("age >= np.float64(40.5) and sure = np.True_", "age >= 40.5 and sure = True"),
+        ("job = np.str_('clerk')", "job = clerk"),
+        ('"age <= 40 and job = clerk"', "age <= 40 and job = clerk"),
         ('"age" ≤ 40 && `job` = "clerk"', "age <= 40 and job = clerk"),
         ("age < 40", "age <= 33"),
         ("age > 40", "age >= 61"),
@@ -100,6 +118,8 @@ def read(given: Any, space: FeatureSpace = SPACE, frame: Any = PEOPLE, own: Any 
         ([["37.00 < age <= 48.00", "job = clerk", "rate > 0.30"]], "40 <= age <= 48 and rate >= 0.7 and job = clerk"),
         ({"anchor": ["age <= 28.00", "job = clerk"]}, "age <= 28 and job = clerk"),
         ({"meta": {"name": "AnchorTabular"}, "data": {"anchor": ["age <= 28.00"], "precision": 1.0}}, "age <= 28"),
+        ({"anchor": "age <= 28.00 and job = clerk"}, "age <= 28 and job = clerk"),
+        ({"components": "age <= 28"}, "age <= 28"),
         (SimpleNamespace(anchor=["age > 28.00"]), "age >= 33"),
         (SimpleNamespace(anchor=[]), "(no condition: everybody)"),
         (
@@ -133,7 +153,13 @@ def test_a_rule_is_read_in_every_form(text: Any, rule: str):
         ("age <= 1,000", "'000' is no condition; .*without commas"),
         ("age <= 40 or job = clerk", "cannot be read"),
         ("age", "'age' is no condition"),
-        ("age <= 40 and", "no condition|cannot be read"),
+        ("age <= 40 and", "no condition stands after the last 'and'; leave it out"),
+        ("(age <= 40,)", "no condition stands after the last ','"),
+        ("(age <= 40 and job = clerk", "a bracket is not closed"),
+        ("age <= 40 and job = clerk)", "a bracket is closed that was not opened"),
+        ("(age <= 40 and jobb = clerk)", "did you mean 'job'"),
+        ("(agee <= np.float64(40) and job = clerk)", "did you mean 'age'"),
+        (" and ".join(["age <= 40"] * 3000 + ["agee <= 40"]), "rule 1: 'agee <= 40' cannot be read"),
         ("", "no rule to audit"),
         ([], "no rule to audit"),
         ("age <= 1e999", "no bound"),
@@ -150,6 +176,18 @@ def test_a_rule_is_read_in_every_form(text: Any, rule: str):
         ({"components": [{"feature": "age", "op": "<="}]}, "has no 'value'"),
         ({"components": [{"feature": "age", "op": "~", "value": 1}]}, "cannot use '~'"),
         ({"components": [3]}, "3 is no condition"),
+        ({"components": 5}, "rule 1: 'components' must be a list of conditions, got 5"),
+        ({"data": {"anchor": None}}, "rule 1: 'anchor' must be a list of conditions, got None"),
+        (["age <= 40", SimpleNamespace(anchor=5)], "rule 2: 'anchor' must be a list of conditions, got 5"),
+        ("[3]", "rule 1: 3 is no rule"),
+        ('{"rule": null}', "rule 1: None is no rule"),
+        ('[["age", "<=", 1' + "0" * 400 + "]]", "rule 1: age <= 10+ is no bound"),
+        ('[["age", "<=", 1' + "0" * 5000 + "]]", "this JSON cannot be read"),
+        ("[" * 5000, "^brackets are nested too deep; give a rule as a flat list"),
+        ("[" * 500 + "]" * 500, r"rule 1: \[.{,20}\] is no condition"),
+        (functools.reduce(lambda rule, _: {"rule": rule}, range(5000), "age <= 40"), "rule 1: brackets are nested"),
+        ({"rule": "age <= 40", "row": "0"}, "rule 1: its 'row' must be a whole number, .* got '0'"),
+        ({"rule": "age <= 40", "applicant": 5}, "rule 1: its 'applicant' must name each feature .*; give the row"),
         ({"rule": "age <= 40", "row": 99}, "there is no row 99"),
         ({"rule": "age <= 40", "applicant": {"age": 3}}, "the applicant that it came with has no 'rate'"),
     ],
@@ -181,8 +219,47 @@ def test_files_are_read_by_line_or_as_json_and_errors_name_them(tmp_path: Any):
     path.write_text('["age <= 40",\n')
     with pytest.raises(InputError, match=r"rules\.txt, line 2: this is no JSON"):
         dueto.audit(path, scores, PEOPLE, space=SPACE)
+    path.write_text('[["age", "<=", 40], 5]')
+    with pytest.raises(InputError, match=r"rules\.txt, rule 2: 5 is no rule"):
+        dueto.audit(path, scores, PEOPLE, space=SPACE)
     with pytest.raises(InputError, match="cannot read"):
         dueto.audit(tmp_path / "none.txt", scores, PEOPLE, space=SPACE)
+
+
+@pytest.mark.parametrize("text", ["age <= 40", '["age <= 40"]', '"age <= 40"', "# of the bank\r\nage <= 40\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_files_may_begin_with_the_mark_of_windows_editors(tmp_path: Any, text: str, encoding: str):
+    rules, constraints = tmp_path / "rules.json", tmp_path / "bank.plaf"
+    rules.write_text(text, encoding=encoding, newline="")
+    constraints.write_text("cf.age <= 70\r\n", encoding=encoding, newline="")
+    found = dueto.audit(rules, scores, PEOPLE, space=SPACE, constraints=constraints)
+    assert [str(one.rule) for one in found] == ["age <= 40"]
+    assert found.constraints == ("age must be at most 70",)
+
+
+@pytest.mark.parametrize("condition", ["age <= {}", "age <= 40", "age <= 40 and rate is missing"])
+def test_any_number_of_conditions_is_read_and_judged(condition: str):
+    text = " and ".join(condition.format(40 + i) for i in range(3000))
+    (one,) = dueto.audit(text, scores, PEOPLE, space=SPACE)
+    assert len(one.rule) == 3000 * (1 + condition.count("and"))
+    assert one.category is Category.REDUNDANT
+    assert len(one.redundant) == len(one.rule) - 1
+    assert set(one.rule) - set(one.redundant) <= {Component("age", "<=", 40)}
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from(["age <= 40", "30 < age", "job = clerk", "g = (none)", "rate is missing"])), st.data())
+def test_brackets_around_conditions_change_nothing(conditions: list[str], data: Any):
+    flat = list(conditions)
+    while len(conditions) > 1:
+        cut = data.draw(st.integers(2, len(conditions)))
+        conditions = [f"({' and '.join(conditions[:cut])})", *conditions[cut:]]
+    text = "".join(conditions) or "(no condition: everybody)"
+    assert read(text) == read([flat])
+    if flat:
+        for broken in (f"({text}", f"{text})"):
+            with pytest.raises(InputError, match=r"a bracket is (not closed|closed that was not opened)"):
+                read(broken)
 
 
 def test_numbered_columns_are_features_by_number():

@@ -54,6 +54,8 @@ def test_what_is_narrower_than_a_rule_without_counterfactual_is_not_searched(see
     assert oracle.calls == calls
 
 
-def test_seconds_below_nothing_are_refused():
+def test_seconds_that_are_no_number_or_below_nothing_are_refused():
     with pytest.raises(InputError, match="must not be negative"):
         GreedyRuleCF(seconds=-1)
+    with pytest.raises(InputError, match="seconds must be a number, got 'x'"):
+        GreedyRuleCF(seconds="x")  # type: ignore[arg-type]

@@ -10,8 +10,10 @@ import numpy as np
 
 from dueto.audit.found import Category, Judgement
 from dueto.counterfactuals.base import Answer, Status
+from dueto.counterfactuals.branch_and_bound import BranchAndBound
+from dueto.counterfactuals.conflict import SECONDS, accepting
 from dueto.counterfactuals.exhaustive import Exhaustive, instances
-from dueto.counterfactuals.units import contradiction
+from dueto.counterfactuals.units import contradiction, crossing
 from dueto.errors import InputError
 from dueto.plaf import Fixed, Ref, walk
 from dueto.rule import Rule, Standing
@@ -26,11 +28,13 @@ if TYPE_CHECKING:
     from dueto.counterfactuals.base import Method, Query
     from dueto.explain import Explainer
     from dueto.explanation import Support
+    from dueto.rule import Component
 
 __all__ = ["Case"]
 
 FEW = 10  # counterexamples asked for at once: they answer for other rules
 FIRST = 200  # of a black box too large to enumerate, the duals that tell how short a rule could be
+NO_ROW, NOBODY = "no row of the data meets it", "no possible applicant whom the constraints allow meets it"
 DATA, EARLIER = "a look at the data", "an example found before"
 
 
@@ -105,18 +109,36 @@ class Case:
             return replace(told, category=Category.FGC, counterexample=self._named(answer.X[0]))
         if answer.status is not Status.NONE:
             return replace(told, proved=False)
+        if NOBODY not in told.warnings and self._meets_nobody(box):
+            told = replace(told, warnings=(NOBODY, *(warning for warning in told.warnings if warning != NO_ROW)))
         told = self._shortened(told)
         return replace(told, rows_scored=explainer.model.rows_scored - before)
 
     def _warnings(self, box: Box, support: Support, label: str) -> list[str]:
         found = []
         if contradiction(self.query, self.query.under(box).units(np.random.default_rng(0))):
-            found.append("no possible applicant whom the constraints allow meets it")
+            found.append(NOBODY)
         elif not support.refused + support.accepted:
-            found.append("no row of the data meets it")
+            found.append(NO_ROW)
         if self.x is not None and self._accepted:
             found.append(f"{label or 'the row'} is accepted as it is; to audit rules about that, name the other class")
         return found
+
+    @cached_property
+    def _free(self) -> Query:
+        """The question whether the constraints allow anybody, whatever the model says."""
+        model = accepting(self.explainer.space)
+        return replace(self.query, model=model, donors=self.query.x[None], inside=None, memo={})
+
+    def _meets_nobody(self, box: Box) -> bool:
+        """Whether it is proved that the constraints between features leave nobody in the box."""
+        query = self._free.under(box)
+        if query.plausible(np.vstack([query.x, self.explainer.distinct])).any():
+            return False
+        method = BranchAndBound(seconds=min(self.seconds, SECONDS))
+        if method.refuses(self._free) or not crossing(query, query.units(np.random.default_rng(0))):
+            return False
+        return method.judge(self._free).escape(box).status is Status.NONE
 
     @cached_property
     def _accepted(self) -> bool:
@@ -131,7 +153,7 @@ class Case:
 
     def _shortened(self, told: Judgement) -> Judgement:
         """What a consistent rule says too much."""
-        parts, undecided = dict(enumerate(told.rule)), False
+        parts, undecided = self._tightest(told.rule), False
         for i in sorted(parts, key=lambda i: self._shut_out(Rule((told.rule.components[i],)))):
             fewer = Rule(tuple(part for at, part in parts.items() if at != i))
             status = self._ask(fewer.box(self.explainer.space)).status
@@ -153,6 +175,15 @@ class Case:
         if at_least >= len(told.rule):
             return replace(told, category=Category.MINIMAL)
         return replace(told, category=Category.CONSISTENT, proved=False)
+
+    def _tightest(self, rule: Rule) -> dict[int, Component]:
+        """The components, by position, without those that another one implies: of `a <= 1` and `a <= 2` the first."""
+        kept: dict[Any, tuple[float, int]] = {}
+        for i, c in enumerate(rule):
+            code = 0.0 if c.op == "=" else self.explainer.space[c.feature].code(c.value)
+            key, tight = (c.feature, c.op, c.value if c.op == "=" else 0), (-code if c.op == "<=" else code, i)
+            kept[key] = max(kept.get(key, tight), tight)
+        return {i: rule.components[i] for _, i in kept.values()}
 
     def _shut_out(self, rule: Rule) -> int:
         """How many accepted rows do not meet a rule."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dueto.audit.base import audited
 from dueto.errors import InputError
 from dueto.explain import Explainer
-from dueto.rules import FINDERS, finder_named
+from dueto.rules import FINDERS, Finder, finder_named
 from dueto.seeds import generator
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from dueto.audit.found import Judgement
     from dueto.distance import Distance
-    from dueto.rules import Finder
     from dueto.space import FeatureSpace
 
 __all__ = ["Compared", "Comparison", "compare", "compared"]
@@ -103,7 +102,7 @@ def compare(
     data: Any,
     row: Any,
     *,
-    methods: Sequence[str | Finder] = ALL,
+    methods: str | Finder | Sequence[str | Finder] = ALL,
     space: FeatureSpace | None = None,
     constraints: Any = (),
     desired: Any = None,
@@ -118,7 +117,7 @@ def compare(
 
     Parameters
     ----------
-    methods : sequence of str or Finder
+    methods : sequence of str or Finder, or one of these
         The finders, in the order of the table.
     seconds : float
         The longest for one question of the judge; see `audit`.
@@ -159,12 +158,18 @@ def compared(
     explainer: Explainer,
     row: Any,
     *,
-    methods: Sequence[str | Finder] = ALL,
+    methods: str | Finder | Sequence[str | Finder] = ALL,
     seconds: float = 30.0,
     rng: np.random.Generator | int = 0,
     label: str | None = None,
 ) -> Comparison:
     """`compare` with an `Explainer` made before, for many rows; its own rule finder is not used."""
+    if isinstance(methods, str | Finder):
+        methods = [methods]
+    if not isinstance(methods, Iterable):
+        raise InputError(
+            f"methods must be a list of rule finders or their names, got {methods!r}; give some of " + ", ".join(ALL)
+        )
     finders = [finder_named(method) for method in methods]
     if not finders:
         raise InputError("no methods to compare are given; give some of " + ", ".join(ALL))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "entries", "read_rule"]
 
 FORMS = "a rule is a text such as 'age <= 40 and job = clerk', a Rule, or its JSON"
+NESTED = "brackets are nested too deep; give a rule as a flat list of conditions, or as a text"
 NAMES, SIGNS, VALUES = ("feature", "name"), ("op", "operator", "operator_sign_considered"), ("value", "threshold")
 
 
@@ -89,10 +91,20 @@ def read_rule(given: Any, words: Vocabulary, own: NDArray[np.float64]) -> tuple[
 def _of_text(text: str, where: str) -> list[Entry]:
     if text.lstrip().startswith(("{", "[")):
         try:
-            found = entries(json.loads(text))
+            given = json.loads(text)
         except json.JSONDecodeError as problem:
             raise InputError(f"{where}line {problem.lineno}: this is no JSON: {problem.msg}; correct it") from None
+        except RecursionError:
+            raise InputError(f"{where}{NESTED}") from None
+        except ValueError as problem:  # a number with thousands of digits
+            raise InputError(f"{where}this JSON cannot be read: {problem}") from None
+        try:
+            found = entries(given)
+        except (InputError, TypeError) as problem:
+            raise InputError(f"{where}{problem}") from None
         return [replace(entry, where=f"{where}{entry.where}") for entry in found]
+    if (inner := _json_text(text)) is not None:
+        return _of_text(inner, where)
     lines = [(i, line.strip()) for i, line in enumerate(text.splitlines(), start=1)]
     lines = [(i, line) for i, line in lines if line and not line.startswith("#")]
     if not lines:
@@ -102,9 +114,18 @@ def _of_text(text: str, where: str) -> list[Entry]:
     return [Entry(f"{where}line {i}", line) for i, line in lines]
 
 
+def _json_text(text: str) -> str | None:
+    """What a JSON text holds if that is all there is; no rule is one quoted name."""
+    try:
+        found = json.loads(text) if text.lstrip().startswith('"') else None
+    except ValueError:
+        return None
+    return found if isinstance(found, str) else None
+
+
 def _text_of(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as problem:
         raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
     except UnicodeDecodeError:
@@ -139,7 +160,7 @@ def _entry(given: Any, where: str) -> Entry:
     if isinstance(given, Mapping):
         return _of_mapping(given, where)
     if hasattr(given, "anchor"):
-        return Entry(where, list(given.anchor))
+        return Entry(where, _conditions(given.anchor, "anchor", where))
     if isinstance(given, Sequence):
         return Entry(where, [given] if _is_triple(given) else list(given))
     raise TypeError(f"{where}: {given!r} is no rule; {FORMS}")
@@ -150,19 +171,42 @@ def _of_mapping(given: Mapping[Any, Any], where: str) -> Entry:
     if _is_condition(given):
         return Entry(where, [given])
     if "components" in given:
-        return Entry(where, list(given["components"]))
+        return Entry(where, _conditions(given["components"], "components", where))
     if "rule" in given:
-        found = _entry(given["rule"], where)
-        label = str(given.get("label", found.label))
-        return replace(found, row=given.get("row"), applicant=given.get("applicant"), label=label)
+        found = _nested(given["rule"], where)
+        row, applicant, label = given.get("row"), given.get("applicant"), str(given.get("label", found.label))
+        if isinstance(row, str | bool | float):
+            raise InputError(f"{where}: its 'row' must be a whole number, the position in the data, got {row!r}")
+        if applicant is not None and not hasattr(applicant, "keys"):
+            told = reprlib.repr(applicant)
+            raise InputError(
+                f"{where}: its 'applicant' must name each feature with its value, got {told}; give the row"
+            )
+        return replace(found, row=row, applicant=applicant, label=label)
     data = given.get("data", given)
     if isinstance(data, Mapping) and "anchor" in data:
-        return Entry(where, list(data["anchor"]))
+        return Entry(where, _conditions(data["anchor"], "anchor", where))
     lists = [part for part in given.values() if isinstance(part, list) and all(map(_is_condition, part))]
     if lists and len(lists) == len(given):
         return Entry(where, [condition for part in lists for condition in part])
     keys = ", ".join(map(repr, list(given)[:4])) or "nothing"
     raise InputError(f"{where}: a mapping with {keys} is no rule; it needs 'components', 'rule' or 'anchor'")
+
+
+def _nested(given: Any, where: str) -> Entry:
+    try:
+        return _entry(given, where)
+    except RecursionError:
+        raise InputError(f"{where}: {NESTED}") from None
+
+
+def _conditions(given: Any, key: str, where: str) -> list[Any]:
+    """A list of conditions, or the one text that stands for it."""
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, Sequence | np.ndarray):
+        raise InputError(f"{where}: {key!r} must be a list of conditions, got {reprlib.repr(given)}; {FORMS}")
+    return list(given)
 
 
 def _bounds(part: Any, words: Vocabulary) -> list[Bound]:
@@ -174,7 +218,9 @@ def _bounds(part: Any, words: Vocabulary) -> list[Bound]:
     elif isinstance(part, Mapping):
         part = tuple(_one(part, keys) for keys in (NAMES, SIGNS, VALUES))
     if not (isinstance(part, Sequence) and len(part) == 3):
-        raise InputError(f"{part!r} is no condition; give a text such as 'age <= 40', or feature, op and value")
+        raise InputError(
+            f"{reprlib.repr(part)} is no condition; give a text such as 'age <= 40', or feature, op and value"
+        )
     name, sign, value = part
     if not isinstance(sign, str) or sign not in OPERATORS:
         raise InputError(f"a condition on {name!r} cannot use {sign!r}; use '<=', '>=', '<', '>' or '='")

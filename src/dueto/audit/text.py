@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from dueto.audit.vocabulary import OPERATORS
@@ -15,16 +14,26 @@ if TYPE_CHECKING:
 
     from dueto.audit.vocabulary import Bound, Place, Vocabulary
 
+    _State = tuple[int, int]
+    _Step = tuple[list[Bound], _State]
+    _Link = tuple[()] | tuple[Bound, "_Link"]
+
 __all__ = ["parse_rule"]
 
 EVERYBODY = str(Rule(()))
 _FLIPPED = str.maketrans("<>", "><")
-_OPERATOR = re.compile(r"\s*(<=|>=|==|!=|<>|=<|<|>|=|≤|≥|≠)\s*")
+_OPERATOR = re.compile(r"\s*(<=|>=|==|!=|<>|=<|=>|<|>|=|≤|≥|≠)\s*")
 _LOW, _HIGH = (f"(?P<{end}>{NUMBER.pattern})" for end in ("low", "high"))
 _INTERVAL = re.compile(rf"\s+in\s+(?P<opens>[\[\]])\s*{_LOW}\s*,\s*{_HIGH}\s*(?P<closes>[\[\]])")
 _MISSING = re.compile(r"\s+is\s+missing\b", re.IGNORECASE)
 _JOINT = re.compile(r"\s*(?:[,;∧]|&&?)\s*|\s+and\s+", re.IGNORECASE)
+_HANGING = re.compile(r"\s*([,;∧]|&&?|\band)[\s)]*$", re.IGNORECASE)
+_OPEN, _CLOSE = re.compile(r"\(\s*"), re.compile(r"\s*\)")
 _QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)""")
+_NUMPY = re.compile(
+    r"\b(?:np|numpy)\.(?:\w+\((?P<value>[^()]+)\)|(?P<truth>True|False)_\b)"
+)  # np.float64(2.5), np.True_
+_END = -1
 
 
 def parse_rule(text: str, words: Vocabulary) -> list[Bound]:
@@ -41,8 +50,11 @@ def parse_rule(text: str, words: Vocabulary) -> list[Bound]:
     if text.strip() == EVERYBODY:
         return []
     reading = _Reading(text.strip(), words)
-    found = list(islice(reading.distinct(), 2))
+    found = reading.readings()
     if not found:
+        plain = _NUMPY.sub(lambda m: m["value"] or m["truth"], text)
+        if plain != text:
+            return parse_rule(plain, words)
         raise InputError(reading.complaint())
     if len(found) > 1:
         raise InputError(f"{text!r} can be read in two ways; put names and labels in quotes")
@@ -50,42 +62,69 @@ def parse_rule(text: str, words: Vocabulary) -> list[Bound]:
 
 
 class _Reading:
+    """The readings of one text. Conditions can only be joined, so that brackets just have to match.
+
+    A state is a place in the text and how many brackets are open there. A reading is a linked list, (bound, rest), and
+    the same list is the same object.
+    """
+
     def __init__(self, text: str, words: Vocabulary) -> None:
-        self.text, self.words, self.reached = text, words, 0
+        self.text, self.words = text, words
+        self.reached, self.ended, self.left_open = 0, 0, False
         self.names = sorted(words.names, key=len, reverse=True)
-        self.dead: set[int] = set()
+        self.longest = max((len(str(label)) for f in words.space.features for label in f.labels), default=0)
+        self.links: dict[tuple[str, int], _Link] = {}
 
-    def distinct(self) -> Iterator[list[Bound]]:
-        """Every reading once."""
-        seen = set()
-        for found in self.rest(0):
-            key = repr(found)  # NaN is not equal to itself
-            if key not in seen:
-                seen.add(key)
-                yield found
+    def readings(self) -> list[list[Bound]]:
+        """Two readings of the text, or as many as there are; a name on the left is preferred to one on the right."""
+        known: dict[_State, list[_Link]] = {(_END, 0): [()]}
+        todo: list[tuple[_State, bool, list[_Step]]] = [((0, 0), True, list(self.steps((0, 0), self.named)))]
+        while todo:
+            state, first, steps = todo.pop()
+            if state in known:
+                continue
+            if ahead := next((to for _, to in steps if to not in known), None):
+                todo += [(state, first, steps), (ahead, True, list(self.steps(ahead, self.named)))]
+                continue
+            found = {id(link): link for bounds, to in steps for rest in known[to] for link in [self.link(bounds, rest)]}
+            if found or not first:
+                known[state] = list(found.values())[:2]
+            else:
+                todo.append((state, False, list(self.steps(state, self.valued))))
+        return [_unlinked(link) for link in known[0, 0]]
 
-    def rest(self, at: int) -> Iterator[list[Bound]]:
-        """Every reading of the text from here; a name on the left is preferred to one on the right."""
-        if at in self.dead:
-            return
+    def steps(self, state: _State, form: Any) -> Iterator[_Step]:
+        """What can be read next in a form, and the state after it."""
+        at, depth = state
         self.reached = max(self.reached, at)
-        read = False
-        for form in (self.named, self.valued):
-            for found, end in form(at):
-                if end == len(self.text):
-                    read = True
-                    yield found
-                elif joint := _JOINT.match(self.text, end):
-                    for more in self.rest(joint.end()):
-                        read = True
-                        yield found + more
-            if read:
+        if form == self.named and (opened := _OPEN.match(self.text, at)):
+            yield [], (opened.end(), depth + 1)
+        for bounds, end in form(at):
+            yield from ((bounds, to) for to in self.after(end, depth))
+
+    def after(self, end: int, depth: int) -> Iterator[_State]:
+        """The states that can follow a condition."""
+        while True:
+            self.ended = max(self.ended, end)
+            if end == len(self.text):
+                self.left_open |= depth > 0
+                if not depth:
+                    yield _END, 0
+            elif (joint := _JOINT.match(self.text, end)) and not _HANGING.match(self.text, end):
+                yield joint.end(), depth
+            closed = _CLOSE.match(self.text, end) if depth else None
+            if closed is None:
                 return
-        self.dead.add(at)
+            end, depth = closed.end(), depth - 1
+
+    def link(self, bounds: list[Bound], rest: _Link) -> _Link:
+        """Some conditions before a reading of the rest."""
+        for bound in reversed(bounds):
+            rest = self.links.setdefault((repr(bound), id(rest)), (bound, rest))  # NaN is not equal to itself
+        return rest
 
     def named(self, at: int) -> Iterator[tuple[list[Bound], int]]:
         """Conditions that begin with a name, and where each ends."""
-        yield from self.bracketed(at, self.named)
         for place, end in self.places(at):
             if found := _OPERATOR.match(self.text, end):
                 for value, after in self.values(place, found.end()):
@@ -99,8 +138,11 @@ class _Reading:
 
     def valued(self, at: int) -> Iterator[tuple[list[Bound], int]]:
         """Conditions that begin with a value: `40 >= age`, `10 < debt <= 20`."""
-        yield from self.bracketed(at, self.valued)
+        ends = [found.end() for form in (_QUOTED, NUMBER) if (found := form.match(self.text, at))]
+        farthest = max([at + self.longest, at + len("missing"), *ends])
         for sign in _OPERATOR.finditer(self.text, at):
+            if sign.start() > farthest:
+                return
             for place, end in self.places(sign.end()):
                 for value, stop in self.values(place, at):
                     if stop != sign.start():
@@ -110,13 +152,6 @@ class _Reading:
                     if second := _OPERATOR.match(self.text, end):
                         for other, after in self.values(place, second.end()):
                             yield [first, self.words.bound(place, OPERATORS[second[1]], other)], after
-
-    def bracketed(self, at: int, form: Any) -> Iterator[tuple[list[Bound], int]]:
-        """One condition in brackets."""
-        if self.text.startswith("(", at):
-            for found, end in form(at + 1):
-                if self.text.startswith(")", end):
-                    yield found, end + 1
 
     def places(self, at: int) -> Iterator[tuple[Place, int]]:
         """The features whose name stands here, and where it ends."""
@@ -145,6 +180,13 @@ class _Reading:
 
     def complaint(self) -> str:
         """Why the text cannot be read: what is wrong with the first condition that no reading gets past."""
+        if self.left_open:
+            return f"{self.text!r} cannot be read: a bracket is not closed; add ')' or leave the '(' out"
+        if self.ended > self.reached:
+            if hanging := _HANGING.match(self.text, self.ended):
+                return f"no condition stands after the last {hanging[1]!r}; leave it out, or write the condition"
+            if _CLOSE.match(self.text, self.ended):
+                return f"{self.text!r} cannot be read: a bracket is closed that was not opened; leave that ')' out"
         rest = self.text[self.reached :]
         end = _JOINT.search(rest, 1)
         told = rest[: end.start()] if end else rest
@@ -171,6 +213,14 @@ class _Reading:
 
 def _texts(labels: dict[str, Any]) -> bool:
     return any(isinstance(label, str) for label in labels.values())
+
+
+def _unlinked(link: _Link) -> list[Bound]:
+    found = []
+    while link:
+        bound, link = link
+        found.append(bound)
+    return found
 
 
 def _bare(text: str) -> str:

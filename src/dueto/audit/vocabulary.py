@@ -23,7 +23,7 @@ __all__ = ["OPERATORS", "Bound", "Place", "Vocabulary"]
 # How others write the operators: in text, and as PyXAI names them.
 OPERATORS = {
     **{"<=": "<=", "=<": "<=", "≤": "<=", "LE": "<=", "<": "<", "LT": "<"},
-    **{">=": ">=", "≥": ">=", "GE": ">=", ">": ">", "GT": ">", "=": "=", "==": "=", "EQ": "="},
+    **{">=": ">=", "=>": ">=", "≥": ">=", "GE": ">=", ">": ">", "GT": ">", "=": "=", "==": "=", "EQ": "="},
     **{"!=": "!=", "<>": "!=", "≠": "!=", "NEQ": "!="},
 }
 _HOLDS: dict[str, Callable[[Any, Any], Any]] = {
@@ -95,7 +95,7 @@ class Vocabulary:
             if op != "=":
                 raise InputError(f"{told} has no meaning: a missing value is neither less nor more; use '='")
             return Bound(place.feature, "=", np.nan)
-        number = float(value) if isinstance(value, int | float | np.number) else None
+        number = _number(value) if isinstance(value, int | float | np.number) else None
         if number is not None and not np.isfinite(number):
             raise InputError(f"{told} is no bound; leave it out, or give a finite number")
         if place.column is not None and feature.tuples is not None:
@@ -173,6 +173,13 @@ def _known(feature: Feature, value: Any) -> float | None:
     except InputError:
         alike = [i for i, label in enumerate(feature.labels) if str(label) == str(value)]
         return float(alike[0]) if alike else None
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
 
 
 def _others(feature: Feature, value: Any) -> str:

@@ -52,7 +52,7 @@ def feasible(query: Query) -> bool | None:
     """Whether an instance of the space meets the constraints, whatever the model says; None if unsettled."""
     free = replace(
         query,
-        model=_accepting(query.space),
+        model=accepting(query.space),
         box=Box.everything(len(query.x)),
         donors=query.x[None],
         inside=None,
@@ -65,7 +65,7 @@ def feasible(query: Query) -> bool | None:
     return None if status is Status.UNKNOWN else status is Status.FOUND
 
 
-def _accepting(space: FeatureSpace) -> Model:
+def accepting(space: FeatureSpace) -> Model:
     """A model that gives everybody the desired outcome."""
     none = np.empty(0, dtype=np.intp)
     columns = Columns(space, none, lambda X: np.empty((len(X), 0)), np.empty(0, dtype=np.int8))
