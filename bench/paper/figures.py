@@ -25,8 +25,9 @@ def bars(path: Path, rows: list[dict[str, Any]], panel: str, name: str, parts: l
             heights = [row[key] or 0.0 for row in part]
             ax.bar([row[name] for row in part], heights, bottom=below, color=colour, label=key.removesuffix(" %"))
             below = [b + h for b, h in zip(below, heights, strict=True)]
-        ax.set_title(f"{panel} {value}" if not isinstance(value, str) else value)
+        ax.set_title(f"{value} {panel}" if not isinstance(value, str) else value)
         ax.tick_params(axis="x", rotation=90)
+        ax.set_ylim(0, 100)
     axes[0][0].set_ylabel(label)
     handles, labels = axes[0][0].get_legend_handles_labels()
     fig.legend(handles, labels, loc="upper center", ncols=len(parts), frameon=False)
@@ -39,7 +40,7 @@ def lines(path: Path, rows: list[dict[str, Any]], x: str, name: str, y: str, lab
     """One line for each `name`, `y` against `x`, both logarithmic where they span more than a factor of ten."""
     import matplotlib.pyplot as plt
 
-    fig, ax = plt.subplots(figsize=(6, 4))
+    fig, ax = plt.subplots(figsize=(7.5, 4))
     for system, colour in zip(dict.fromkeys(row[name] for row in rows), COLOURS, strict=False):
         part = [(row[x], row[y]) for row in rows if row[name] == system and row[y] is not None]
         ax.plot(*zip(*part, strict=True), "o-", color=colour, label=system)
@@ -49,7 +50,9 @@ def lines(path: Path, rows: list[dict[str, Any]], x: str, name: str, y: str, lab
             getattr(ax, f"set_{axis}scale")("log")
     ax.set_xlabel(x)
     ax.set_ylabel(label)
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.set_xticks(sorted({row[x] for row in rows}), labels=[f"{v:,}" for v in sorted({row[x] for row in rows})])
+    ax.minorticks_off()
     fig.tight_layout()
     fig.savefig(path, dpi=120)
     plt.close(fig)
