@@ -17,7 +17,7 @@ import pytest
 
 import dueto as package
 from dueto.cli import main
-from dueto.cli.outputs import whole
+from dueto.outputs import whole
 from dueto.datasets import simulate
 from dueto.dependence import MEASURES
 

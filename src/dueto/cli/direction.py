@@ -8,7 +8,7 @@ import click
 
 from dueto.cli import console
 from dueto.cli.inputs import FILE, as_json, options
-from dueto.cli.outputs import refuse_output, whole
+from dueto.outputs import refuse_output, whole
 from dueto.errors import InputError, known, some
 
 if TYPE_CHECKING:

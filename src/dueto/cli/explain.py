@@ -11,7 +11,7 @@ import click
 from dueto.cli import console
 from dueto.cli.asked import asked_rows, refused_only
 from dueto.cli.inputs import FILE, explainer_for, options, question
-from dueto.cli.outputs import refuse_output, whole
+from dueto.outputs import refuse_output, whole
 from dueto.errors import InputError
 
 if TYPE_CHECKING:

@@ -39,7 +39,6 @@ __all__ = [
     "some_rows",
 ]
 
-PLAIN = ({"0", "1"}, {"0.0", "1.0"}, {"false", "true"})  # classes of which the second is the desired one, surely
 FEW = 50  # rows of DATA that hardly say what is possible
 FILE = click.Path(path_type=Path)
 
@@ -194,8 +193,8 @@ def explainer_for(
 
 
 def _tell_assumed(model: Model, desired: str | None) -> None:
-    """Say which of two classes was taken as the desired one, unless their names leave no doubt."""
-    if desired is not None or len(model.classes) != 2 or {str(c).lower() for c in model.classes} in PLAIN:
+    """Say which of two classes was taken as the desired one: of 0 and 1, too, 1 may be those who default."""
+    if desired is not None or len(model.classes) != 2:
         return
     (other,) = (c for c in model.classes if c != model.desired)
     console.note(f"taking {model.desired!r} as the desired outcome (the other is {other!r}); --desired names another")

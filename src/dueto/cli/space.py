@@ -9,7 +9,7 @@ import click
 
 from dueto.cli import console
 from dueto.cli.inputs import FILE, as_json, data_and_space, data_options
-from dueto.cli.outputs import refuse_output, whole
+from dueto.outputs import refuse_output, whole
 from dueto.errors import count
 
 if TYPE_CHECKING:

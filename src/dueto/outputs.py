@@ -1,4 +1,4 @@
-"""Files that a verb writes: refused before the work if they cannot be, and whole or not at all."""
+"""Files that are written: refused before the work if they cannot be, and whole or not at all."""
 
 from __future__ import annotations
 
@@ -31,10 +31,18 @@ def refuse_output(path: Path, kinds: Sequence[str], *, needs: str | None = None)
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A path beside the one asked for, put in its place when all is written, and removed if that fails."""
+    """A path beside the one asked for, put in its place when all is written, and removed if that fails.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written: no such folder, no right to, no room on the disk.
+    """
     part = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
         yield part
         part.replace(path)
+    except OSError as problem:
+        raise InputError(f"cannot write {path}: {problem.strerror or problem}") from None
     finally:
         part.unlink(missing_ok=True)
