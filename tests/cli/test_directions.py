@@ -17,9 +17,9 @@ import pytest
 
 import dueto as package
 from dueto.cli import main
-from dueto.outputs import whole
 from dueto.datasets import simulate
 from dueto.dependence import MEASURES
+from dueto.outputs import whole
 
 pytestmark = pytest.mark.usefixtures("files")
 QUICK = ["--permutations", 39]

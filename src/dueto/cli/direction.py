@@ -8,8 +8,8 @@ import click
 
 from dueto.cli import console
 from dueto.cli.inputs import FILE, as_json, options
-from dueto.outputs import refuse_output, whole
 from dueto.errors import InputError, known, some
+from dueto.outputs import refuse_output, whole
 
 if TYPE_CHECKING:
     from pathlib import Path

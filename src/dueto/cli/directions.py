@@ -10,8 +10,8 @@ import click
 from dueto.cli import console
 from dueto.cli.direction import ANSWERED, UNKNOWN, asked, column, in_options, note_drawn, pair_options, table_of
 from dueto.cli.inputs import FILE
-from dueto.outputs import refuse_output, whole
 from dueto.errors import InputError, some
+from dueto.outputs import refuse_output, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ import click
 from dueto.cli import console
 from dueto.cli.asked import asked_rows, refused_only
 from dueto.cli.inputs import FILE, explainer_for, options, question
-from dueto.outputs import refuse_output, whole
 from dueto.errors import InputError
+from dueto.outputs import refuse_output, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

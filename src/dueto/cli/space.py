@@ -9,8 +9,8 @@ import click
 
 from dueto.cli import console
 from dueto.cli.inputs import FILE, as_json, data_and_space, data_options
-from dueto.outputs import refuse_output, whole
 from dueto.errors import count
+from dueto.outputs import refuse_output, whole
 
 if TYPE_CHECKING:
     from dueto.feature import Feature
