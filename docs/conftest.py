@@ -9,6 +9,10 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
+# What builds the site, and what the site is made of, holds no doctests.
+collect_ignore = ["conf.py", "site_pages.py"]
+collect_ignore_glob = ["_build/*", "gallery/*", "generated/*", "pictures/*"]
+
 
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import inspect
 import re
 import shlex
@@ -16,7 +17,13 @@ import dueto
 from dueto.cli import main
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+found_spec = importlib.util.spec_from_file_location("site_pages", ROOT / "docs" / "site_pages.py")
+assert found_spec is not None
+assert found_spec.loader is not None
+site = importlib.util.module_from_spec(found_spec)  # what makes the site of these pages
+found_spec.loader.exec_module(site)
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *site.pages()]
 TEXT = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
 CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -59,6 +66,50 @@ def test_index_lists_every_page_and_the_readme_every_guide() -> None:
     assert [page for page in guides if f"]({page})" not in TEXT["README.md"]] == []
 
 
+def test_every_page_of_the_site_is_reached_from_its_table_of_contents() -> None:
+    docs = ROOT / "docs"
+    trees = site.contents(site.relinked(TEXT["docs/index.md"], docs, docs)) + site.GENERATED_TREE
+    entries = set(re.findall(r"^[\w/.-]+$", trees, re.MULTILINE))
+    written = {page.relative_to(docs).with_suffix("").as_posix() for page in site.pages()} - {"index"}
+    assert written <= entries
+    made = ("gallery/index", "cli", "reference/index", "CONTRIBUTING", "CHANGELOG")
+    assert {f"generated/{page}" for page in made} <= entries
+    assert [script.name for script in (docs / "gallery").glob("*.py") if not script.name.startswith("plot_")] == []
+
+
+def test_links_of_the_site_lead_where_those_of_the_repository_do() -> None:
+    text = "[a](../../CONTRIBUTING.md#the-checks) `[b](../c.md)` [d](space.md) [e](../gallery/README.rst) [f](https://g.org)"
+    home = ROOT / "docs" / "guides"
+    assert site.relinked(text, home, home) == (
+        "[a](../generated/CONTRIBUTING.md#the-checks) `[b](../c.md)` [d](space.md) [e](../generated/gallery/index.rst) "
+        "[f](https://g.org)"
+    )
+
+
+def test_the_reference_has_every_public_name_and_every_verb() -> None:
+    pages = dict(site.reference())
+    listed = {name for text in pages.values() for name in re.findall(r"^   (dueto\.\S+)$", text, re.MULTILINE)}
+    assert {f"dueto.{name}" for name in dueto.__all__} - {"dueto.__version__"} <= listed
+    rooms = ("datasets.load_adult", "plots.plot_fits", "rules.Anchor", "testing.worlds")
+    assert {f"dueto.{name}" for name in rooms} <= listed
+    by_hand = set(re.findall(r"`([^`]+)`", TEXT["docs/reference.md"]))
+    assert set(dueto.__all__) - by_hand == {"__version__"}
+    helps = dict(site.verbs(main))
+    assert {"dueto", "dueto rules compare", *(f"dueto {verb}" for verb in main.commands)} <= set(helps)
+    told = TEXT["docs/guides/command-line.md"]
+    untold = {verb for verb in helps if not re.search(rf"^## (Start: )?`{verb}[ `]", told, re.MULTILINE)}
+    assert untold <= {"dueto", "dueto rules"}
+
+
+def test_the_measured_stations_say_what_the_gallery_shows(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DUETO_DATA", str(data_folder))
+    text = (ROOT / "docs" / "gallery" / "plot_altitude_temperature.py").read_text(encoding="utf-8")
+    shown = "\n".join(re.findall(r"^#     ?(.*)$", text, re.MULTILINE))
+    test = doctest.DocTestParser().get_doctest(shown, {}, "gallery", None, 0)
+    assert len(test.examples) == 7
+    assert doctest.DocTestRunner(optionflags=FLAGS).run(test).failed == 0
+
+
 def test_the_two_commands_of_the_readme_are_those_that_ci_runs() -> None:
     blocks = re.findall(r"```\n(pip install .*)\n```", TEXT["README.md"])
     assert len(blocks) == 2
@@ -89,6 +140,7 @@ def test_no_text_of_the_repository_names_a_folder_of_somebodys_machine() -> None
     place = re.compile(r"(?<![\w.*)}-])/(?:home|root|work|tmp|mnt|Users)/\w")
     parts = ("src", "tests", "docs", "bench", ".ci")
     files = [path for part in parts for path in (ROOT / part).rglob("*") if path.is_file()]
+    files = [path for path in files if not {"_build", "generated"} & set(path.relative_to(ROOT).parts)]
     files += [path for path in ROOT.iterdir() if path.is_file()]
     kinds = {".py", ".md", ".toml", ".txt", ".csv", ".json", ".plaf", ".yml", ".cfg", ""}
     texts = [path for path in files if path.suffix in kinds and "results" not in path.parts]

@@ -14,24 +14,27 @@ def bars(path: Path, rows: list[dict[str, Any]], panel: str, name: str, parts: l
     """One panel for each value of `panel`, in it one stacked bar for each `name`, made of `parts`."""
     import matplotlib.pyplot as plt
 
+    from dueto.plots import plot_categories
+
     panels = list(dict.fromkeys(row[panel] for row in rows))
     if not panels:
         return
-    fig, axes = plt.subplots(1, len(panels), figsize=(3.4 * len(panels), 3.8), sharey=True, squeeze=False)
+    size = (3.4 * len(panels), 3.8)
+    fig, axes = plt.subplots(1, len(panels), figsize=size, sharey=True, squeeze=False, layout="constrained")
+    shown: dict[str, Any] = {}
     for ax, value in zip(axes[0], panels, strict=True):
-        part = [row for row in rows if row[panel] == value]
-        below = [0.0] * len(part)
-        for key, colour in zip(parts, COLOURS, strict=False):
-            heights = [row[key] or 0.0 for row in part]
-            ax.bar([row[name] for row in part], heights, bottom=below, color=colour, label=key.removesuffix(" %"))
-            below = [b + h for b, h in zip(below, heights, strict=True)]
+        counts = {
+            row[name]: {key.removesuffix(" %"): row[key] or 0.0 for key in parts} for row in rows if row[panel] == value
+        }
+        if any(any(row.values()) for row in counts.values()):
+            plot_categories(counts, ax, share=False, legend=False)
+        shown |= {text: bar for bar, text in zip(*ax.get_legend_handles_labels(), strict=True)}
         ax.set_title(f"{value} {panel}" if not isinstance(value, str) else value)
-        ax.tick_params(axis="x", rotation=90)
-        ax.set_ylim(0, 100)
+        for text in ax.get_xticklabels():
+            text.set(rotation=90, ha="right", va="center")
+        ax.set(ylim=(0, 100), ylabel="")
     axes[0][0].set_ylabel(label)
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    fig.legend(handles, labels, loc="upper center", ncols=len(parts), frameon=False)
-    fig.tight_layout(rect=(0, 0, 1, 0.92))
+    fig.legend(list(shown.values()), list(shown), loc="outside upper center", ncols=len(parts), frameon=False)
     fig.savefig(path, dpi=120)
     plt.close(fig)
 

@@ -11,6 +11,7 @@ from dueto._version import __version__
 
 if TYPE_CHECKING:
     from dueto.audit import Audit, Comparison, Judgement, audit, compare
+    from dueto.batch import Batch, Progress, batch, read_batch
     from dueto.certificates import Verification, verify
     from dueto.counterfactuals import Answer, BranchAndBound, Exhaustive, GeCo, LeafBoxes, LinearBounds, Status
     from dueto.dependence import HSIC, LSMI, SMI, DistanceCorrelation
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from dueto.regression import HSICR, LSIR
     from dueto.rule import Component, Rule, Standing, Verdict
     from dueto.rules import GreedyRuleCF, MinimumRule
+    from dueto.sources import Source, open_table
     from dueto.space import FeatureSpace
     from dueto.suggest import Suggestion, Suggestions, suggest_constraints
 
@@ -38,6 +40,7 @@ __all__ = [
     "SMI",
     "Answer",
     "Audit",
+    "Batch",
     "BranchAndBound",
     "Change",
     "Changes",
@@ -63,7 +66,9 @@ __all__ = [
     "LinearBounds",
     "MinimumRule",
     "Model",
+    "Progress",
     "Rule",
+    "Source",
     "Standing",
     "Status",
     "Suggestion",
@@ -77,6 +82,7 @@ __all__ = [
     "__version__",
     "as_model",
     "audit",
+    "batch",
     "cf",
     "compare",
     "direction",
@@ -85,8 +91,10 @@ __all__ = [
     "fixed",
     "independence_test",
     "load_model",
+    "open_table",
     "parse",
     "parse_constraints",
+    "read_batch",
     "suggest_constraints",
     "together",
     "verify",
@@ -96,6 +104,7 @@ __all__ = [
 # Where each name lives: a module is imported when it, or one of its names, is first asked for.
 _ROOMS = {
     "audit": "Audit Comparison Judgement audit compare",
+    "batch": "Batch Progress batch read_batch",
     "certificates": "Verification verify",
     "counterfactuals": "Answer BranchAndBound Exhaustive GeCo LeafBoxes LinearBounds Status",
     "datasets": "",
@@ -113,6 +122,7 @@ _ROOMS = {
     "regression": "HSICR LSIR",
     "rule": "Component Rule Standing Verdict",
     "rules": "GreedyRuleCF MinimumRule",
+    "sources": "Source open_table",
     "space": "FeatureSpace",
     "suggest": "Suggestion Suggestions suggest_constraints",
 }

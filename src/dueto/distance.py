@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dueto.errors import InputError
+from dueto.packed import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ class Distance:
 
     Notes
     -----
-    With d_j = |cf_j - x_j| / range_j on an ordered feature, 0 or 1 on an unordered one, and 1 where a value goes
+    With ``d_j = |cf_j - x_j| / range_j`` on an ordered feature, 0 or 1 on an unordered one, and 1 where a value goes
     missing or a missing one is filled, over n features:
 
         dist = w0 ‖d‖₀ / n + w1 ‖d‖₁ / n + w2 √(Σ d_j² / n) + w3 max_j d_j
@@ -56,7 +57,8 @@ class Distance:
 
     def __call__(self, space: FeatureSpace, x: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
         """(N,) distance of each encoded row of `X` from the encoded applicant `x`."""
-        return self.combine(parts(steps(space, x, X)), len(space))
+        found = [self.combine(parts(steps(space, x, block)), len(space)) for block in blocks_of(X)]
+        return found[0] if len(found) == 1 else np.concatenate([np.empty(0), *found])
 
     def combine(self, parts: NDArray[np.float64], n: int) -> NDArray[np.float64]:
         """The formula, from (..., 4) parts as `parts` gives them, over n features."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["NEAR", "Domain", "distinct_rows", "same", "shortest"]
+__all__ = ["NEAR", "Domain", "distinct_rows", "row_keys", "same", "shortest"]
 
 LISTED = 100_000  # a whole-number range of at most this many values is listed, value by value
 NEAR = 1e-6  # of a declared range: how much of a bound or of a change is given up for fewer digits
@@ -47,9 +47,17 @@ class Domain:
     integer: bool = False
 
     @classmethod
-    def active(cls, column: NDArray[np.float64]) -> Domain:
-        """The active domain: the distinct values of an encoded column (NaN is missing), with their counts."""
-        present = column[~np.isnan(column)]
+    def active(cls, column: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> Domain:
+        """The active domain: the distinct values of an encoded column (NaN is missing), with their counts.
+
+        `weights` says how many rows each entry of the column stands for, 1 if not given.
+        """
+        there = ~np.isnan(column)
+        present = column[there]
+        if weights is not None:
+            values, inverse = np.unique(present, return_inverse=True)
+            counts = np.bincount(inverse, weights=weights[there], minlength=len(values))
+            return cls(values, counts, float(weights[~there].sum()))
         values, counts = np.unique(present, return_counts=True)
         return cls(values, counts.astype(np.float64), float(len(column) - len(present)))
 
@@ -156,16 +164,30 @@ def distinct_rows(X: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.
     """
     if X.shape[1] == 0:
         return np.zeros(1, dtype=np.intp), np.zeros(len(X), dtype=np.intp), np.full(1, len(X), dtype=np.intp)
-    bits = X + 0.0  # -0.0 becomes 0.0
-    bits[np.isnan(bits)] = np.nan  # one bit pattern for all
-    words = np.ascontiguousarray(bits).view(np.uint64)
-    factors = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) | np.uint64(1)
-    mixed = (words ^ (words >> np.uint64(32))) * factors
-    keys: NDArray[Any] = (mixed ^ (mixed >> np.uint64(29))).sum(axis=1, dtype=np.uint64)
+    words = _words(X)
+    keys = _mixed(words, 0)
     first, inverse, counts = _unique(keys)
     if not np.array_equal(words, words[first[inverse]]):
         first, inverse, counts = _unique(words.view(np.dtype((np.void, 8 * X.shape[1]))).ravel())
     return first, inverse, counts
+
+
+def row_keys(X: NDArray[np.float64], seed: int = 0) -> NDArray[np.uint64]:
+    """(N,) a hash of each row, by which `distinct_rows` tells them apart; another for another seed."""
+    return _mixed(_words(X), seed)
+
+
+def _words(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """The bits of a matrix, equal where the numbers are."""
+    bits = X + 0.0  # -0.0 becomes 0.0
+    bits[np.isnan(bits)] = np.nan  # one bit pattern for all
+    return np.ascontiguousarray(bits).view(np.uint64)
+
+
+def _mixed(words: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
+    factors = np.random.default_rng(seed).integers(2**63, size=words.shape[1], dtype=np.uint64) | np.uint64(1)
+    mixed = (words ^ (words >> np.uint64(32))) * factors
+    return np.asarray((mixed ^ (mixed >> np.uint64(29))).sum(axis=1, dtype=np.uint64))
 
 
 def _unique(keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:

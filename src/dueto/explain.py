@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dueto.certificates.fingerprint import as_hash
+from dueto.certificates.fingerprint import as_hash, fingerprint
 from dueto.certificates.written import deferred
 from dueto.counterfactuals import Status, build_query, conflict, method_named
 from dueto.counterfactuals.ranking import neat
 from dueto.distance import Distance
-from dueto.domain import NEAR, distinct_rows
+from dueto.domain import NEAR
 from dueto.errors import InputError, some
 from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support, shown
 from dueto.models import as_model
@@ -23,17 +23,20 @@ from dueto.models.plausibility import plausibility
 from dueto.models.tables import features_of
 from dueto.options import whole
 from dueto.plaf import Expr, Together, parse_constraints
-from dueto.rule import Standing
+from dueto.report.background import Background, pictures
+from dueto.report.page import versions
+from dueto.rule import Rule, Standing
 from dueto.rules import AutoRule, Oracle, ShortRule, finder_named, widened
 from dueto.rules.draws import Rows
 from dueto.seeds import generator
+from dueto.sources import as_source
 from dueto.space import FeatureSpace
+from dueto.stream import encoded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dueto.counterfactuals import Answer, Method, Query
-    from dueto.rule import Rule
     from dueto.rules import Finder
 
 __all__ = ["Explainer", "explain"]
@@ -46,8 +49,9 @@ class Explainer:
     ----------
     model : callable, estimator or Model
         A function from a table like `data` to scores in [0, 1], a scikit-learn classifier or a whole pipeline.
-    data : pandas or polars frame, or array of shape (m, p)
-        What the feature space is read from. Columns that the model was not fitted on (the target, say) are ignored.
+    data : pandas or polars frame, array of shape (m, p), or what `open_table` gives
+        What the feature space is read from; a path, an Arrow table or reader, or a DuckDB relation is opened. Columns
+        that the model was not fitted on (the target, say) are ignored.
     space : FeatureSpace, optional
         The space of possible applicants; by default what occurs in `data`.
     constraints : PLAF text, path to a file, expression, or several
@@ -91,6 +95,7 @@ class Explainer:
             raise TypeError(f"space must be a FeatureSpace, got {type(space).__name__}")
         if not (distance is None or isinstance(distance, Distance)):
             raise TypeError(f"distance must be a Distance, got {type(distance).__name__}")
+        data = as_source(data)
         if space is None:
             data = features_of(model, data)
             space = FeatureSpace.infer(data)
@@ -100,9 +105,7 @@ class Explainer:
         self.finder = finder_named(method)
         self.method = method_named(counterfactual_method)
         self.distance, self.widen = distance, widen
-        self.X = space.encode(data)
-        first, self.which, self.counts = distinct_rows(self.X)
-        self.distinct = self.X[first]
+        self.X, self.distinct, self.which, self.counts = encoded(space, data)
         self.plausible = plausible
         self.plausibility = None if plausible is None else plausibility(space, self.X, plausible)
         self._hash: str | None = None
@@ -185,7 +188,8 @@ class Explainer:
         found = widened(oracle, found) if self.widen else found
         rule = self._certified(oracle, finder, found, time.perf_counter() - start)
         spent = {"rows_scored": self.model.rows_scored - before, "seconds": time.perf_counter() - start}
-        told = {field.name: getattr(changes, field.name) for field in fields(changes)} | spent
+        behind = {"background": self._background(query, rule, changes, rng)}
+        told = {field.name: getattr(changes, field.name) for field in fields(changes)} | spent | behind
         return Explanation(**told, rule=rule, support=self.support(rule), finder=finder.name, short=short)
 
     def rule(self, row: Any, *, method: str | Finder | None = None, rng: np.random.Generator | int = 0) -> Rule:
@@ -214,7 +218,9 @@ class Explainer:
         label, score, query = self._refused(row, label)
         answer = self._ask(query, k, generator(rng).spawn(2)[0])
         changes = self._changes(label, score, query, answer)
-        return replace(changes, rows_scored=self.model.rows_scored - before, seconds=time.perf_counter() - start)
+        rows_scored, seconds = self.model.rows_scored - before, time.perf_counter() - start
+        behind = self._background(query, Rule(()), changes, rng)
+        return replace(changes, rows_scored=rows_scored, seconds=seconds, background=behind)
 
     def counterfactuals(self, row: Any, *, k: int = 5, rng: np.random.Generator | int = 0) -> Answer:
         """Only the changes, as an `Answer` with encoded rows; see `explain`."""
@@ -319,6 +325,49 @@ class Explainer:
         if self._hash is None:
             self._hash = as_hash(self.X)
         return self._hash
+
+    def _background(self, query: Query, rule: Rule, changes: Changes, rng: Any) -> Background:
+        """What a page tells besides; nothing of it is worked out here."""
+        x, space, distance = query.x, query.space, query.distance
+        proposals = [{change.feature: change.after for change in c.changes} for c in changes.counterfactuals]
+
+        def whatif() -> dict[str, Any] | None:
+            from dueto.report.whatif import offline
+
+            ordinary = (self.sentences()[-1], query.plausibility) if query.plausibility else None
+            constraints = self.constraints
+            return offline(self.model, space, constraints, x, distance, proposals=proposals, ordinary=ordinary)
+
+        return Background(
+            pictures=lambda: pictures(self.space, self.rows, x, rule, proposals),
+            bounds=self._bounds,
+            provenance=partial(self._provenance, rng),
+            whatif=whatif,
+        )
+
+    def _bounds(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Each constraint in words, and the features that it speaks of."""
+
+        def named(constraint: Expr) -> tuple[str, ...]:
+            if isinstance(constraint, Together):
+                return constraint.names
+            return tuple(self.space.names[j] for j in sorted(constraint.bind(self.space).features))
+
+        names = [named(constraint) for constraint in self.constraints]
+        return [(told, names[i] if i < len(names) else ()) for i, told in enumerate(self.sentences())]
+
+    def _provenance(self, rng: Any) -> dict[str, Any]:
+        """Where an answer came from: the seed, versions, the model and the data by their fingerprints."""
+        try:
+            known = fingerprint(self.model)
+        except InputError:  # a black box that does not score every instance
+            known = {"of": "nothing", "sha256": None}
+        return {
+            "seed": int(rng) if isinstance(rng, int | np.integer) else None,
+            "versions": versions("numpy", "pandas", "scipy", "scikit-learn"),
+            "model": {"name": self.model.name, "of": known["of"], "sha256": known["sha256"]},
+            "data": {"rows": int(self.counts.sum()), "features": len(self.space), "sha256": self._fingerprint()},
+        }
 
     def support(self, rule: Rule) -> Support:
         """How a rule fares on the rows of the data."""

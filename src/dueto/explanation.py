@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dueto.counterfactuals import Status
@@ -12,7 +12,9 @@ from dueto.rule import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
+    from dueto.report.background import Background
     from dueto.rule import Rule
 
 __all__ = ["Change", "Changes", "Counterfactual", "Explanation", "Support"]
@@ -114,6 +116,8 @@ class Changes:
         How many rows the model was asked about.
     seconds : float
         How long it took.
+    background : Background, optional
+        What a page tells besides: pictures of the data, seed, versions, fingerprints; made when first asked for.
     """
 
     label: str
@@ -130,30 +134,43 @@ class Changes:
     rows_scored: int
     seconds: float
     black_box: str = ""
+    background: Background | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return "\n\n".join(self._paragraphs())
+
+    def sentences(self) -> dict[str, str]:
+        """What `print` says in words, each sentence by its name, without lists and line breaks: for another layout."""
+        unread = {"unread": self._unread()} if self.black_box and self._searched() else {}
+        return {"decision": self._decision(), "changes": self._changes(), **unread}
 
     def _paragraphs(self) -> list[str]:
         note = "   (the row breaks this as it is, so it has to change)"
         told = [f"- {c}{note if c in self.broken else ''}" for c in self.constraints]
         constraints = [_listed("Constraints on what may change:", told)]
-        why = [self._unread()] if self.black_box and self._searched() else []
-        return [self._decision(), self._changes(), *why, *(constraints if self.constraints else ())]
+        said = self.sentences()
+        why = [_wrap(said["unread"])] if "unread" in said else []
+        changes = [f"{c.rank}. {c}   [cost {c.cost:.3g}, score {self.shown(c.score)}]" for c in self.counterfactuals]
+        listed = _listed(said["changes"], changes) if changes else _wrap(said["changes"])
+        return [_wrap(said["decision"]), listed, *why, *(constraints if self.constraints else ())]
+
+    def shown(self, score: float) -> str:
+        """A score with three digits, or as many as put it on its side of the threshold."""
+        return shown(score, self.threshold)
 
     def _searched(self) -> bool:
         """Whether some of this is only what a search found."""
         return self.status in {Status.FOUND, Status.UNKNOWN}
 
     def _unread(self) -> str:
-        return _wrap(f"Not all of this is proved, since the inside of the model could not be read: {self.black_box}.")
+        return f"Not all of this is proved, since the inside of the model could not be read: {self.black_box}."
 
     def _decision(self) -> str:
         outcome = f'"{self.desired}"' if isinstance(self.desired, str) else f"class {self.desired}"
         if self.desired is None:
             outcome = "the desired outcome"
-        return _wrap(
-            f"{self.label} is refused: its score for {outcome} is {shown(self.score, self.threshold)}, "
+        return (
+            f"{self.label} is refused: its score for {outcome} is {self.shown(self.score)}, "
             f"and more than {self.threshold:g} is needed."
         )
 
@@ -162,14 +179,11 @@ class Changes:
             if self.status is Status.NONE:
                 why = f": {self.reason}" if self.reason else ""
                 which = "No change that the constraints allow" if self.constraints else "No change at all"
-                return _wrap(f"{which} would flip the decision (proved by {self.method}){why}.")
-            return _wrap(f"No change that would flip the decision was found by {self.method}, which proves nothing.")
+                return f"{which} would flip the decision (proved by {self.method}){why}."
+            return f"No change that would flip the decision was found by {self.method}, which proves nothing."
         proved = self.reason or "nothing is nearer than the first"
         sure = f" (proved: {proved})" if self.status is Status.OPTIMAL else ""
-        lines = [
-            f"{c.rank}. {c}   [cost {c.cost:.3g}, score {shown(c.score, self.threshold)}]" for c in self.counterfactuals
-        ]
-        return _listed(f"What would change the decision, nearest first{sure}:", lines)
+        return f"What would change the decision, nearest first{sure}:"
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data: numbers, texts, None for missing."""
@@ -196,11 +210,44 @@ class Changes:
             "black_box": self.black_box if self._searched() else "",
             "rows_scored": self.rows_scored,
             "seconds": self.seconds,
+            **({} if self.background is None else {"provenance": self.background.provenance}),
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """`to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_html(self, path: str | Path | None = None, *, what_if: bool = True) -> str:
+        """A page: one file that needs no network, for the screen and for paper.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it, too; a file that is there is replaced.
+        what_if : bool
+            Whether the page lets features be moved. For that a model whose inside is not known has to score some
+            thousand rows: say False if it is slow.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
+        from dueto.report import applicant
+
+        return applicant.saved(applicant.page(self, what_if=what_if), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """The same in Markdown, without the pictures; see `to_html`."""
+        from dueto.report import applicant
+
+        return applicant.saved(applicant.markdown(self), path)
+
+    def _repr_html_(self) -> str | None:
+        """The page in a frame of its own, for a notebook."""
+        from dueto.report.page import framed
+
+        return framed(self.to_html, f"Why {self.label} is refused")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,10 +273,20 @@ class Explanation(Changes):
     finder: str
     short: Rule | None = None
 
+    def sentences(self) -> dict[str, str]:
+        """What `print` says in words, each sentence by its name, without lists and line breaks: for another layout."""
+        why = {}
+        if len(self.rule):  # else nothing can help: see the changes
+            why = {"due_to": self._due_to(), "claim": self._claim(), "scope": self._scope()}
+        return super().sentences() | why | ({"short": self._in_short(self.short)} if self.short else {})
+
     def _paragraphs(self) -> list[str]:
-        decision, *changes = super()._paragraphs()
-        why = [self._due_to(), self._scope()] if len(self.rule) else []  # else nothing can help: see the changes
-        short = [self._in_short(self.short)] if self.short else []
+        (decision, *changes), said = super()._paragraphs(), self.sentences()
+        why = []
+        if "claim" in said:
+            listed = _listed(said["due_to"], [f"- {c}" for c in self.rule.conditions()])
+            why = [f"{listed}\n{_wrap(said['claim'])}", _wrap(said["scope"])]
+        short = [_wrap(said["short"])] if self.short else []
         return [decision, *why, *short, *changes]
 
     def _searched(self) -> bool:
@@ -237,21 +294,25 @@ class Explanation(Changes):
         return super()._searched() or self.rule.verdict.standing is not Standing.PROVED
 
     def _due_to(self) -> str:
+        assert self.rule.verdict is not None
+        if self.rule.verdict.counterexample is not None:
+            return f"What the method {self.finder!r} says it is due to:"
+        return "It is due to this:"
+
+    def _claim(self) -> str:
         verdict = self.rule.verdict
         assert verdict is not None
         this = "this" if len(self.rule) == 1 else "all of this"
-        listed = _listed("It is due to this:", [f"- {c}" for c in self.rule.conditions()])
         late = "" if self.rule.run is None or self.rule.run.finished else " Time ran out: this is the best rule so far."
         if verdict.counterexample is not None:
-            listed = listed.replace("It is due to this:", f"What the method {self.finder!r} says it is due to:")
             text = f"But not everybody who meets {this} is refused: {verdict.by} found an exception"
-            return f"{listed}\n{_wrap(f'{text}{self._exception(verdict.counterexample)}.{late}')}"
+            return f"{text}{self._exception(verdict.counterexample)}.{late}"
         claim = f"Every possible applicant who meets {this} is refused"
         if self.constraints:
             claim = f"While {this} holds, no change that the constraints allow flips the decision"
         sure = "" if verdict.standing is Standing.PROVED else ", as far as could be found"
         least = f" {str(self.rule.least).capitalize()}." if self.rule.least else ""
-        return f"{listed}\n{_wrap(f'{claim}{sure} ({verdict}).{least}{late}')}"
+        return f"{claim}{sure} ({verdict}).{least}{late}"
 
     def _exception(self, other: Mapping[Any, Any]) -> str:
         """How an exception differs from the applicant, in brackets; nothing if in too much to be read."""
@@ -264,8 +325,8 @@ class Explanation(Changes):
         assert verdict is not None
         text = f"In {n} condition{'' if n == 1 else 's'}: {short}. {short.scope}"
         if verdict.counterexample is None:
-            return _wrap(f"{text} {str(verdict).capitalize()}.")
-        return _wrap(f"{text[:-1]}{self._exception(verdict.counterexample)}.")
+            return f"{text} {str(verdict).capitalize()}."
+        return f"{text[:-1]}{self._exception(verdict.counterexample)}."
 
     def _scope(self) -> str:
         s = self.support
@@ -277,8 +338,46 @@ class Explanation(Changes):
         others = f"{s.accepted:,} {'other' if s.accepted == 1 else 'others'} that {ruled_out}"
         if self.rule.verdict is not None and self.rule.verdict.standing is Standing.REFUTED:
             others = f"{s.accepted:,} accepted"
-        text += f", and {others}." if s.accepted else " and no other."
-        return _wrap(text)
+        return f"{text}, and {others}." if s.accepted else f"{text} and no other."
+
+    def to_letter(
+        self,
+        path: str | Path | None = None,
+        *,
+        lender: str | None = None,
+        date: str | None = None,
+        contact: str | None = None,
+        names: Mapping[str, str] | None = None,
+        at_most: int = 4,
+    ) -> str:
+        """A letter to the applicant that gives the principal reasons of the refusal: a template, and not legal advice.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it, too: .html, .txt or .md say what it is written in. Without a path it is Markdown.
+        lender, date, contact : str, optional
+            What stands in the letter; without it, a placeholder in brackets.
+        names : mapping of feature to str, optional
+            What the letter calls the features, which the applicant does not know by their columns.
+        at_most : int
+            The most reasons given.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written or is of another kind; if `names` has a feature that the rule has not.
+
+        Notes
+        -----
+        The reasons are the conditions of the rule. First come those that set the applicant most apart from the
+        accepted: a condition ranks by the share of the accepted rows of the data that do not meet it; ties stand in the
+        rule's order.
+        """
+        from dueto.report import letter
+
+        to = {"lender": lender, "date": date, "contact": contact}
+        return letter.written(self, path, to=to, names=names or {}, at_most=at_most)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data: numbers, texts, None for missing."""

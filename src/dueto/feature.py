@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from dueto.errors import InputError, some
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    import pandas as pd
     from numpy.typing import NDArray
 
     from dueto.onehot import Bundle
@@ -65,6 +67,14 @@ class Feature:
     def labelled(self) -> bool:
         """Whether its values are labels, not numbers."""
         return self.kind in ("ordinal", "category")
+
+    @cached_property
+    def places(self) -> pd.Index[Any]:
+        """The labels, to be looked up."""
+        import pandas as pd
+
+        found: pd.Index[Any] = pd.Index(list(self.labels), dtype=object)
+        return found
 
     def code(self, label: Any) -> float:
         """The encoded value of a label, or of a number; None is missing."""
@@ -125,11 +135,11 @@ def plain_feature(table: frames.Table, column: Hashable, ranks: Sequence[Any] | 
     elif name_only:
         kind = "category"
     if kind in {"integer", "float"}:
-        domain = Domain.active(frames.to_numbers(column, series))
+        domain = Domain.active(frames.to_numbers(column, series), table.weights.get(column))
         return Feature(name, kind, (column,), domain, nan=column in table.nans)
     labels = tuple(ranks) if ranks is not None else frames.labels_of(series)
     blank = Feature(name, kind, (column,), Domain.active(np.empty(0)), labels, nan=column in table.nans)
-    return replace(blank, domain=Domain.active(encode_feature(blank, table.columns)))
+    return replace(blank, domain=Domain.active(encode_feature(blank, table), table.weights.get(column)))
 
 
 def onehot_feature(table: frames.Table, name: str, bundle: Bundle) -> Feature:
@@ -145,7 +155,7 @@ def onehot_feature(table: frames.Table, name: str, bundle: Bundle) -> Feature:
     if twins := [label for label in labels if labels.count(label) > 1]:
         raise InputError(f"one-hot group {name!r} would have two labels {twins[0]!r}; rename a column")
     blank = Feature(name, "category", columns, Domain.active(np.empty(0)), tuple(labels), np.vstack([tuples, odd]))
-    return replace(blank, domain=Domain.active(encode_feature(blank, table.columns)))
+    return replace(blank, domain=Domain.active(encode_feature(blank, table), table.weights.get(columns[0])))
 
 
 def _odd_label(values: NDArray[np.float64], names: Sequence[str]) -> str:
@@ -158,9 +168,10 @@ def _odd_label(values: NDArray[np.float64], names: Sequence[str]) -> str:
     return "(" + ", ".join(str(v).removesuffix(".0") for v in values.tolist()) + ")"
 
 
-def encode_feature(feature: Feature, series: Mapping[Hashable, Any]) -> NDArray[np.float64]:
+def encode_feature(feature: Feature, table: frames.Table) -> NDArray[np.float64]:
+    series, start = table.columns, table.start
     if feature.tuples is not None:
-        rows = np.column_stack([frames.to_numbers(c, series[c]) for c in feature.columns])
+        rows = np.column_stack([frames.to_numbers(c, series[c], start) for c in feature.columns])
         together = np.vstack([feature.tuples, rows])
         _, inverse, _ = distinct_rows(together)
         place = np.full(inverse.max() + 1, -1.0)
@@ -169,14 +180,14 @@ def encode_feature(feature: Feature, series: Mapping[Hashable, Any]) -> NDArray[
         if (codes < 0).any():
             row = int(np.argmax(codes < 0))
             raise InputError(
-                f"one-hot group {feature.name!r}, row {row}: the values {rows[row].tolist()} "
+                f"one-hot group {feature.name!r}, row {start + row}: the values {rows[row].tolist()} "
                 "do not occur in the space's data"
             )
         return codes
     column = feature.columns[0]
     if not feature.labelled:
-        return frames.to_numbers(column, series[column])
-    codes, unknown = frames.to_codes(series[column], feature.labels)
+        return frames.to_numbers(column, series[column], start)
+    codes, unknown = frames.to_codes(series[column], feature.places)
     if unknown >= 0:
         value = frames.plain(series[column].iloc[unknown])
         remedy = "correct the row, or declare the category in the space"
@@ -184,7 +195,7 @@ def encode_feature(feature: Feature, series: Mapping[Hashable, Any]) -> NDArray[
             remedy = "correct the row, or give the label its place in the order"
         if _sort(value) not in map(_sort, feature.labels) and feature.labels:
             remedy = f"it is {SORTS.get(_sort(value), 'something else')}, and they are not: change the column's type"
-        where = f"column {column!r}, row {unknown}"
+        where = f"column {column!r}, row {start + unknown}"
         raise InputError(f"{where}: {value!r} is not one of its categories, {some(feature.labels)}; {remedy}")
     return codes
 

@@ -10,6 +10,8 @@ import numpy as np
 from dueto.rule import bits, to_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from dueto.rule import Components
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Index"]
 
 BLOCK = 1 << 15  # words ANDed at a time: 256 KiB, which stay in the processor's second-level cache
+SPAN = 1 << 20  # rows looked at a time, a multiple of 64: what is worked out of more of them at once takes memory
 SAMPLE = 1 << 13  # rows looked at to guess whether duals repeat
 
 
@@ -44,27 +47,31 @@ class Index:
     @cached_property
     def bitmaps(self) -> dict[int, NDArray[np.uint64]]:
         """For each component's bit, which rows meet it: ceil(m / 64) words, rows beyond m never."""
-        n_words = -(-len(self.X) // 64)
-        found = {}
-        for bit, fails in self.components.failing(self.X):
-            packed = np.zeros(8 * n_words, dtype=np.uint8)
-            rows = np.packbits(~fails, bitorder="little")
-            packed[: len(rows)] = rows
-            found[bit] = packed.view("<u8")
-        return found
+        found = {bit: np.zeros(8 * -(-len(self.X) // 64), dtype=np.uint8) for bit in bits(self.components.all)}
+        for rows in self._spans():
+            for bit, fails in self.components.failing(self.X[rows]):
+                packed = np.packbits(~fails, bitorder="little")
+                found[bit][rows.start // 8 : rows.start // 8 + len(packed)] = packed
+        return {bit: packed.view("<u8") for bit, packed in found.items()}
 
     @cached_property
     def distinct(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.intp]]:
         """The distinct duals, smallest first; how many rows of the data have each; and the first row that has it."""
-        words = self.components.duals(self.X)
-        if words.shape[1] == 1:
-            keys, first, inverse = np.unique(words[:, 0], return_index=True, return_inverse=True)
-            keys = keys[:, None]
-        else:
-            keys, first, inverse = np.unique(words, axis=0, return_index=True, return_inverse=True)
-        counts = np.bincount(inverse.ravel(), weights=self.weights, minlength=len(keys)).astype(np.int64)
+        keys = np.empty((0, self.components.n_words), dtype=np.uint64)
+        counts, first = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.intp)
+        for rows in self._spans():
+            weights = np.ones(rows.stop - rows.start, dtype=np.int64) if self.weights is None else self.weights[rows]
+            words = np.vstack([keys, self.components.duals(self.X[rows])])
+            keys, at, inverse = _distinct(words)
+            counts = np.bincount(inverse, weights=np.append(counts, weights), minlength=len(keys)).astype(np.int64)
+            first = np.append(first, np.arange(rows.start, rows.stop))[at]
         order = np.argsort(np.bitwise_count(keys).sum(axis=1), kind="stable")
         return keys[order], counts[order], first[order]
+
+    def _spans(self) -> Iterator[slice]:
+        """The rows, so many at a time."""
+        for start in range(0, len(self.X), SPAN):
+            yield slice(start, min(start + SPAN, len(self.X)))
 
     @cached_property
     def _repeats(self) -> bool:
@@ -95,6 +102,15 @@ class Index:
     @staticmethod
     def _escaping(keys: NDArray[np.uint64], chosen: int) -> NDArray[np.bool_]:
         return np.asarray(((keys & to_words(chosen, keys.shape[1])) == 0).all(axis=1))
+
+
+def _distinct(words: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.intp]]:
+    """The distinct rows of words, where each comes first, and which of them each row is."""
+    if words.shape[1] == 1:
+        keys, first, inverse = np.unique(words[:, 0], return_index=True, return_inverse=True)
+        return keys[:, None], first, inverse
+    keys, first, inverse = np.unique(words, axis=0, return_index=True, return_inverse=True)
+    return keys, first, inverse.ravel()
 
 
 def count_ones(bitmaps: list[NDArray[np.uint64]], m: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from dueto.errors import InputError
@@ -45,4 +45,5 @@ def whole(path: Path) -> Iterator[Path]:
     except OSError as problem:
         raise InputError(f"cannot write {path}: {problem.strerror or problem}") from None
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)

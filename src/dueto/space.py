@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dueto import frames
+from dueto.condense import condensed
 from dueto.domain import Domain, distinct_rows
 from dueto.errors import InputError, known, some
 from dueto.feature import Feature, Group, declared, encode_feature, onehot_feature, plain_feature, plain_name
 from dueto.onehot import as_groups
+from dueto.sources import Source, as_source
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -72,7 +74,7 @@ class FeatureSpace:
 
         Parameters
         ----------
-        frame : pandas or polars frame, or array of shape (m, p)
+        frame : pandas or polars frame, array of shape (m, p), or Source
             Features only, without the target.
         onehot : mapping or fitted transformer, optional
             `{name: [columns]}`, or the fitted OneHotEncoder, ColumnTransformer or Pipeline that made the columns.
@@ -88,7 +90,8 @@ class FeatureSpace:
         InputError
             If the table is empty, has twin columns, infinities, dates, or a column of mixed kinds.
         """
-        table = frames.read(frame)
+        frame = as_source(frame)
+        table = frames.outline(frame)
         bundles = as_groups(onehot, tuple(table.columns))
         owner = {column: name for name, bundle in bundles.items() for column in bundle.columns}
         ranks = {column: _order(column, labels) for column, labels in (ordinal or {}).items()}
@@ -98,6 +101,8 @@ class FeatureSpace:
                 raise InputError(f"there is no column {asked!r}; {known(asked, table.columns, 'the columns are')}")
             if asked in owner:
                 raise InputError(f"column {asked!r} belongs to the one-hot group {owner[asked]!r}; leave it out here")
+        if isinstance(frame, Source):
+            table = condensed(frame, bundles)
         features: list[Feature] = []
         done: set[str] = set()
         for column in table.columns:
@@ -110,7 +115,12 @@ class FeatureSpace:
         _refuse_twins(features)
         space = cls(tuple(features), tuple(table.columns), tuple(table.dtypes.values()), table.flavour)
         wanted = [[str(member) for member in _names("a group", group)] for group in _names("groups", groups)]
-        return space.grouped(space._encode(table), wanted) if wanted else space
+        if not wanted:
+            return space
+        if isinstance(frame, Source):
+            rows, counts = _combined(space, frame, wanted)
+            return space.grouped(rows, wanted, counts)
+        return space.grouped(space._encode(table), wanted)
 
     def declare(self, declarations: Mapping[str, Mapping[str, Any]]) -> FeatureSpace:
         """Widen or narrow domains: `{feature: {"low": 18, "high": 99}}`, `{"values": [...]}`, `{"missing": True}`.
@@ -137,7 +147,8 @@ class FeatureSpace:
         features = {str(name): dict(words) for name, words in declared.get("features", {}).items()}
         features = {n: w for n, w in features.items() if not passed.issuperset(map(str, w.get("columns", [n])))}
         groups = [group for group in declared.get("groups", ()) if not passed.intersection(group)]
-        table = frames.read(frame)
+        frame = as_source(frame)
+        table = frames.outline(frame)
         columns = {plain_name(table, column): column for column in table.columns}
 
         def raw(name: str) -> Hashable:
@@ -238,6 +249,10 @@ class FeatureSpace:
         """
         return self._encode(frames.read(frame))
 
+    def encode_from(self, frame: Any, start: int) -> NDArray[np.float64]:
+        """The same of a part of a table, with `start` rows before it."""
+        return self._encode(frames.read(frame, start))
+
     def encode_row(self, row: Any) -> NDArray[np.float64]:
         """One applicant, shape (n,), from a mapping, a Series, a sequence in column order, or a frame of one row."""
         if frames.is_frame(row) or (isinstance(row, np.ndarray) and row.ndim == 2):
@@ -252,14 +267,13 @@ class FeatureSpace:
         if table.flavour == "numpy" and len(table.columns) != len(self.columns):
             raise InputError(f"the array has {len(table.columns)} columns but the space has {len(self.columns)}")
         X = np.empty((table.n_rows, len(self)))
-        series = dict(table.columns)
         if table.flavour == "numpy":
-            series = dict(zip(self.columns, table.columns.values(), strict=True))
+            table = replace(table, columns=dict(zip(self.columns, table.columns.values(), strict=True)))
         for j, feature in enumerate(self.features):
             for column in feature.columns:
-                if column not in series:
-                    raise InputError(f"the data has no column {column!r}; {known(column, series, 'it has')}")
-            X[:, j] = encode_feature(feature, series)
+                if column not in table.columns:
+                    raise InputError(f"the data has no column {column!r}; {known(column, table.columns, 'it has')}")
+            X[:, j] = encode_feature(feature, table)
         return X
 
     def decode(self, X: ArrayLike) -> Any:
@@ -351,6 +365,22 @@ def _group(X: NDArray[np.float64], members: tuple[int, ...], counts: NDArray[np.
     rows = X[:, members]
     first, which, _ = distinct_rows(rows)
     return Group(members, rows[first], np.bincount(which, weights=counts).astype(np.float64))
+
+
+def _combined(
+    space: FeatureSpace, source: Source, groups: Sequence[Sequence[str]]
+) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
+    """The distinct combinations of the features of some groups in a source, all others missing, with their counts."""
+    members = sorted({space.index(name) for group in groups for name in group})
+    X, counts, m = np.empty((0, len(space))), np.empty(0, dtype=np.int_), 0
+    for frame in source.batches():
+        part = np.full((len(frame), len(space)), np.nan)
+        part[:, members] = space.encode_from(frame, m)[:, members]
+        m += len(frame)
+        X, counts = np.vstack([X, part]), np.append(counts, np.ones(len(part), dtype=np.int_))
+        first, which, _ = distinct_rows(X)
+        X, counts = X[first], np.bincount(which, weights=counts).astype(np.int_)
+    return X, counts
 
 
 def _names(what: str, given: Any) -> list[Any]:

@@ -228,6 +228,8 @@ OUTPUTS = [
     (["direction", "t.csv", "dose", "effect", "--plot"], "jpeg", "must end in .png or .svg or .pdf"),
     (["directions", "t.csv", "--out"], "xlsx", "must end in .csv"),
     (["directions", "t.csv", "--graph"], "gml", "must end in .graphml or .dot"),
+    (["direction", "t.csv", "dose", "effect", "--html"], "pdf", "must end in .html"),
+    (["directions", "t.csv", "--html"], "htm", "must end in .html"),
 ]
 
 
@@ -256,6 +258,8 @@ def test_what_cannot_be_written_is_refused_before_the_work(dueto, files, monkeyp
     [
         (["direction", "t.csv", "dose", "effect", "--plot", "o.png"], "matplotlib"),
         (["directions", "t.csv", "--graph", "o.dot"], "networkx"),
+        (["direction", "t.csv", "dose", "effect", "--html", "o.html"], "matplotlib"),
+        (["directions", "t.csv", "--html", "o.html"], "matplotlib"),
     ],
 )
 def test_a_missing_package_is_told_of_before_the_work(dueto, monkeypatch, asked, package):
@@ -264,6 +268,18 @@ def test_a_missing_package_is_told_of_before_the_work(dueto, monkeypatch, asked,
     code, out, err = dueto(*asked)
     assert (code, out) == (2, "")
     assert f"needs the package {package}; run: pip install {package}\n" in err
+
+
+def test_the_page_written_is_the_librarys(dueto, files, table):
+    code, out, err = dueto("direction", "t.csv", "dose", "effect", "--fast", "--html", "o.html", "--json")
+    assert (code, err) == (0, "dueto: wrote o.html\n")
+    assert json.loads(out)["arrow"] in {"->", "<-"}
+    expected = package.direction(table["dose"], table["effect"], names=("dose", "effect"), fast=True)
+    assert (files / "o.html").read_text(encoding="utf-8") == expected.to_html()
+    code, _, err = dueto("directions", "t.csv", "--fast", "--html", "many.html")
+    assert (code, err.splitlines()[-1]) == (0, "dueto: wrote many.html")
+    expected = package.directions(table, fast=True)
+    assert (files / "many.html").read_text(encoding="utf-8") == expected.to_html()
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):

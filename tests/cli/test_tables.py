@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from dueto import FeatureSpace, InputError
-from dueto.cli.tables import Kinds, kinds_declared, kinds_in, read_table
+from dueto.cli.tables import Kinds, kinds_declared, kinds_in, large_table, read_table
 
 GOOD = b'name,age\n"Ann, the first",31\n\n"Bo\nthe second",\n'
 KINDS = {
@@ -99,6 +99,38 @@ def test_applicants_have_the_types_of_the_data_whatever_theirs_look_like(tmp_pat
     assert {f.name: f.label(v) for f, v in zip(space.features, space.encode_row(new), strict=True)} == {
         "zip": "99999", "n": 1, "when": "01/02/2020", "half": 0.5, "word": "007"
     }  # fmt: skip
+
+
+def test_a_table_is_the_same_from_every_kind_of_file(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    table = pd.DataFrame({"age": [1, 2], "a job": ["b", "א"]})
+    table.to_parquet(tmp_path / "t.parquet")
+    table.to_feather(tmp_path / "t.arrow")
+    (tmp_path / "parts").mkdir()
+    for i in range(2):
+        table.iloc[[i]].to_parquet(tmp_path / "parts" / f"{i}.parquet")
+    with duckdb.connect(tmp_path / "t.duckdb") as connection:
+        connection.register("frame", table)
+        connection.execute("CREATE TABLE people AS SELECT * FROM frame")
+    for name in ("t.arrow", "parts", "t.parquet", "t.duckdb"):
+        pd.testing.assert_frame_equal(read_table(tmp_path / name).reset_index(drop=True), table)
+    found = read_table(tmp_path / "t.duckdb", query='SELECT "a job" FROM people WHERE age > 1')
+    assert found["a job"].tolist() == ["א"]
+
+
+def test_a_large_table_is_read_in_parts_and_gives_the_same_space(tmp_path, monkeypatch, capsys):
+    (tmp_path / "t.csv").write_text(ZIPS)
+    pd.read_csv(tmp_path / "t.csv").to_parquet(tmp_path / "t.parquet")
+    assert large_table(tmp_path / "t.csv") is large_table(tmp_path / "t.parquet") is None
+    monkeypatch.setattr("dueto.cli.tables.LARGE", 1)
+    monkeypatch.setattr("dueto.cli.tables.LARGE_TEXT", 1)
+    for name in ("t.csv", "t.parquet"):
+        mine, theirs = (FeatureSpace.infer(read(tmp_path / name)).to_dict() for read in (large_table, read_table))
+        assert mine == theirs
+    assert "'zip' of t.csv has values that begin with 0" in capsys.readouterr().err
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3\n")
+    with pytest.raises(InputError, match="line 3: 1 field for 2 columns"):
+        large_table(tmp_path / "t.csv")
 
 
 BAD = {

@@ -10,6 +10,7 @@ import numpy as np
 
 from dueto.models.additive import Additive
 from dueto.models.ensemble import Ensemble
+from dueto.packed import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,10 +66,12 @@ def as_hash(*arrays: ArrayLike) -> str:
     """The SHA-256 of numbers: as float64, little-endian, each array after its shape; one zero, one NaN."""
     found = hashlib.sha256()
     for array in arrays:
-        numbers: NDArray[np.float64] = np.asarray(array, dtype="<f8") + 0.0
-        numbers = np.ascontiguousarray(np.where(np.isnan(numbers), np.nan, numbers).astype("<f8"))
-        found.update(repr(numbers.shape).encode())
-        found.update(numbers.tobytes())
+        for i, block in enumerate(blocks_of(array)):
+            numbers: NDArray[np.float64] = np.asarray(block, dtype="<f8") + 0.0
+            numbers = np.ascontiguousarray(np.where(np.isnan(numbers), np.nan, numbers).astype("<f8"))
+            if not i:
+                found.update(repr(np.shape(array)).encode())
+            found.update(numbers.tobytes())
     return found.hexdigest()
 
 

@@ -14,7 +14,20 @@ from typing import Any, NoReturn
 import click
 
 from dueto._version import __version__
-from dueto.cli import audit, check, console, counterfactuals, demo, direction, directions, explain, rules, space, verify
+from dueto.cli import (
+    audit,
+    batch,
+    check,
+    console,
+    counterfactuals,
+    demo,
+    direction,
+    directions,
+    explain,
+    rules,
+    space,
+    verify,
+)
 
 __all__ = ["main"]
 
@@ -104,6 +117,7 @@ def main(ctx: click.Context, /, *, debug: bool) -> None:  # noqa: ARG001
 
 for _verb in (
     explain.explain,
+    batch.batch,
     counterfactuals.counterfactuals,
     verify.verify,
     audit.audit,

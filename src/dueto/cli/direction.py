@@ -18,10 +18,21 @@ if TYPE_CHECKING:
 
     from dueto.direction import Direction
 
-__all__ = ["ANSWERED", "UNKNOWN", "asked", "column", "in_options", "note_drawn", "pair_options", "table_of"]
+__all__ = [
+    "ANSWERED",
+    "PAGES",
+    "UNKNOWN",
+    "asked",
+    "column",
+    "in_options",
+    "note_drawn",
+    "page_option",
+    "pair_options",
+    "table_of",
+]
 
 ANSWERED, UNKNOWN = 0, 3
-PICTURES = (".png", ".svg", ".pdf")
+PICTURES, PAGES = (".png", ".svg", ".pdf"), (".html",)
 OPTIONS = {"missing='drop'": "--drop-missing", "n_permutations": "--permutations", "max_rows": "--max-rows"}
 
 pair_options = options(
@@ -43,6 +54,7 @@ pair_options = options(
     ),
     as_json,
 )
+page_option = click.option("--html", type=FILE, metavar="FILE", help="Write a page of all of it (.html).")
 
 
 @click.command(short_help="Which of two columns is due to the other?")
@@ -51,16 +63,26 @@ pair_options = options(
 @click.argument("b")
 @pair_options
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw it (.png, .svg or .pdf).")
+@page_option
 @click.pass_context
 def direction(
-    ctx: click.Context, /, *, data: Path, a: str, b: str, as_json: bool, plot: Path | None, **given: Any
+    ctx: click.Context,
+    /,
+    *,
+    data: Path,
+    a: str,
+    b: str,
+    as_json: bool,
+    plot: Path | None,
+    html: Path | None,
+    **given: Any,
 ) -> None:
     """Is column B of DATA due to column A, or A to B?
 
     \b
     Examples:
       dueto direction stations.csv altitude temperature
-      dueto direction stations.csv altitude temperature --plot page.png
+      dueto direction stations.csv altitude temperature --html page.html
       dueto direction pair0001.txt 0 1 --json          a file without names: columns by position, from 0
 
     Assumed: the effect is a function of the cause, plus noise that is independent of the cause. The arrow is drawn
@@ -77,6 +99,8 @@ def direction(
     """
     if plot is not None:
         refuse_output(plot, PICTURES, needs="matplotlib")
+    if html is not None:
+        refuse_output(html, PAGES, needs="matplotlib")
     table = table_of(data)
     names = column(table, a, data), column(table, b, data)
     if names[0] == names[1]:
@@ -88,6 +112,8 @@ def direction(
             found = direction_of(table[names[0]], table[names[1]], names=names, **asked(**given))
             if plot is not None:
                 _draw(found, plot)
+            if html is not None:
+                found.to_html(html)
     except InputError as problem:
         raise InputError(in_options(str(problem))) from None
     if as_json:
@@ -95,8 +121,8 @@ def direction(
     else:
         console.say(str(found))
     note_drawn(found.n, len(table), given["max_rows"])
-    if plot is not None:
-        console.note(f"wrote {plot}")
+    for written in filter(None, (plot, html)):
+        console.note(f"wrote {written}")
     ctx.exit(UNKNOWN if found.arrow == "?" else ANSWERED)
 
 

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dueto.cli import console
-from dueto.cli.direction import ANSWERED, UNKNOWN, asked, column, in_options, note_drawn, pair_options, table_of
+from dueto.cli.direction import (
+    ANSWERED,
+    PAGES,
+    UNKNOWN,
+    asked,
+    column,
+    in_options,
+    note_drawn,
+    page_option,
+    pair_options,
+    table_of,
+)
 from dueto.cli.inputs import FILE
 from dueto.errors import InputError, some
 from dueto.outputs import refuse_output, whole
@@ -29,6 +40,7 @@ __all__ = ["directions"]
 @click.option("--jobs", type=int, default=1, show_default=True, metavar="N", help="Processes; -1 for one a core.")
 @click.option("--out", type=FILE, metavar="FILE", help="Write a line for each pair (.csv).")
 @click.option("--graph", type=FILE, metavar="FILE", help="Write the arrows (.graphml, or .dot for Graphviz).")
+@page_option
 @pair_options
 @click.pass_context
 def directions(
@@ -41,6 +53,7 @@ def directions(
     jobs: int,
     out: Path | None,
     graph: Path | None,
+    html: Path | None,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -50,7 +63,7 @@ def directions(
     Examples:
       dueto directions stations.csv
       dueto directions stations.csv altitude temperature rain --correction bh
-      dueto directions stations.csv --jobs -1 --out pairs.csv --graph arrows.dot
+      dueto directions stations.csv --jobs -1 --out pairs.csv --html pairs.html
 
     Each pair is looked at by itself, as `dueto direction` does it: an arrow may come by way of another column. Columns
     that are no numbers are left out, and said; so are pairs that cannot be tried.
@@ -65,6 +78,8 @@ def directions(
         refuse_output(out, (".csv",))
     if graph is not None:
         refuse_output(graph, (".graphml", ".dot"), needs="networkx")
+    if html is not None:
+        refuse_output(html, PAGES, needs="matplotlib")
     table = table_of(data)
     chosen = [column(table, name, data) for name in columns]
     for name in chosen:
@@ -101,6 +116,10 @@ def directions(
         with whole(graph) as part:
             _write_graph(found, part)
         console.note(f"wrote {graph}")
+    if html is not None:
+        with console.working(f"drawing {html.name}"):
+            found.to_html(html)
+        console.note(f"wrote {html}")
     ctx.exit(ANSWERED if (found.table["arrow"] != "?").any() else UNKNOWN)
 
 

@@ -26,6 +26,7 @@ __all__ = ["answered", "explain"]
 
 ANSWERED, NONE, BAD_INPUT, UNKNOWN = 0, 1, 2, 3
 MANY = 6  # conditions that a person reads
+PAGES = {"html": [".html", ".htm"], "markdown": [".md", ".markdown"], "letter": [".md", ".txt", ".html", ".htm"]}
 
 
 @click.command(short_help="Why was a row refused, and what would change that?")
@@ -58,6 +59,11 @@ MANY = 6  # conditions that a person reads
     click.option(
         "--certificate", type=FILE, metavar="FILE", help="Write what was proved of the rule (.json), to verify."
     ),
+    click.option("--html", type=FILE, metavar="FILE", help="Write a page (.html); {row} in the name for several rows."),
+    click.option("--markdown", type=FILE, metavar="FILE", help="Write the page without pictures (.md)."),
+    click.option(
+        "--letter", type=FILE, metavar="FILE", help="Write a letter with the principal reasons (.md, .txt or .html)."
+    ),
 )
 @click.pass_context
 def explain(
@@ -71,6 +77,9 @@ def explain(
     as_json: bool,
     refused_only: bool,
     certificate: Path | None,
+    html: Path | None,
+    markdown: Path | None,
+    letter: Path | None,
     at_most: int | None,
     method: str,
     counted: Literal["components", "conditions"],
@@ -86,6 +95,8 @@ def explain(
       dueto explain model.skops data.csv --row 17 --row 40 --plaf loan.plaf --json
       dueto explain tree.joblib data.parquet --row 17 --trust-pickle --desired paid
       dueto explain model.skops data.csv --row 17 --at-most 3
+      dueto explain model.skops data.csv --row 17 --html why.html --letter letter.txt
+      dueto explain model.skops data.csv --row 17 --row 40 --html "why-{row}.html"
       dueto explain model.skops data.csv --row 17 --certificate rule.json     then
       dueto verify rule.json model.skops
 
@@ -102,10 +113,19 @@ def explain(
     """
     if certificate is not None:
         refuse_output(certificate, [".json"])
+    pages = {"html": html, "markdown": markdown, "letter": letter}
+    wanted = {kind: path for kind, path in pages.items() if path is not None}
+    for kind, path in wanted.items():
+        refuse_output(path, PAGES[kind])
+        if list(wanted.values()).count(path) > 1:
+            raise InputError(f"two things cannot be written to {path}: give each a name of its own")
     explainer = explainer_for(**given | {"method": _finder(method, counted, seconds)})
     ask: Callable[..., Explanation] = partial(explainer.explain, k=k, at_most=at_most, rng=seed)
     asked = asked_rows(explainer, rows, applicants, refused_only=refused_only)
+    for path in wanted.values():
+        _refuse_pages(path, [one.number for one in asked])
     found: list[Explanation] = []
+    unwritten = False
     if certificate is not None and len(asked) != 1:
         raise InputError(f"--certificate takes one row, and {len(asked) or 'none'} are asked about; give one --row N")
 
@@ -113,12 +133,47 @@ def explain(
         found.append(ask(row, label=label))
         return found[-1]
 
-    code = answered(asked, kept, "searching for changes and a rule", as_json=as_json, listed=refused_only)
+    def written(number: int) -> None:
+        nonlocal unwritten
+        for kind, path in wanted.items():
+            unwritten |= not _written(kind, _of_row(path, number), found[-1])
+
+    code = answered(asked, kept, "searching for changes and a rule", as_json=as_json, listed=refused_only, then=written)
     if any(map(_long, found)):
         console.note(_shorter(at_most is not None, given["widen"]))
     if certificate is not None and found:
         code = max(code, _certified(certificate, found[0]))
-    ctx.exit(code)
+    ctx.exit(max(code, BAD_INPUT) if unwritten else code)
+
+
+def _of_row(path: Path, number: int) -> Path:
+    return path.with_name(path.name.replace("{row}", str(number)))
+
+
+def _refuse_pages(path: Path, numbers: Sequence[int]) -> None:
+    """Refuse one file for several rows, and files that are there already."""
+    if len(numbers) > 1 and "{row}" not in path.name:
+        name = f"{path.stem}-{{row}}{path.suffix}"
+        raise InputError(f"{len(numbers)} rows need a file each: put {{row}} into the name, as in {name}")
+    for number in numbers:
+        refuse_output(_of_row(path, number), [path.suffix.lower()])
+
+
+def _written(kind: str, path: Path, found: Explanation) -> bool:
+    """Write a page of an explanation; whether that was possible."""
+    write: dict[str, Callable[[Path], str]] = {
+        "html": found.to_html,
+        "markdown": found.to_markdown,
+        "letter": found.to_letter,
+    }
+    try:
+        with console.working(f"writing {path.name}"):
+            write[kind](path)
+    except InputError as problem:
+        console.complain(str(problem))
+        return False
+    console.note(f"wrote {path}")
+    return True
 
 
 def _certified(path: Path, found: Explanation) -> int:
@@ -165,8 +220,12 @@ def answered(
     *,
     as_json: bool,
     listed: bool = False,
+    then: Callable[[int], None] | None = None,
 ) -> int:
-    """Ask about each row and print what was found, as JSON in a list if they are several or `listed`; the exit code."""
+    """Ask about each row and print what was found, as JSON in a list if they are several or `listed`; the exit code.
+
+    After each answer, `then` is told the number of its row.
+    """
     found, records, codes = [], [], []
     for number, label, row, problem in rows:
         try:
@@ -174,13 +233,15 @@ def answered(
                 raise InputError(problem)
             with console.working(f"row {number}: {searching}"):
                 one = ask(row, label=label)
+                records.append({"row": number, **(one.to_dict() if as_json else {})})
         except InputError as error:
             console.complain(str(error))
             records.append({"row": number, "error": str(error)})
             codes.append(BAD_INPUT)
             continue
+        if then is not None:
+            then(number)
         found.append(str(one))
-        records.append({"row": number, **one.to_dict()})
         codes.append({"none": NONE, "unknown": UNKNOWN}.get(getattr(one, "status", ""), ANSWERED))
     if as_json and (found or listed):
         console.say_json(records if listed or len(records) > 1 else records[0])

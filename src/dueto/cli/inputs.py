@@ -14,8 +14,6 @@ from dueto.errors import InputError, count, known, some
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import pandas as pd
-
     from dueto.explain import Explainer
     from dueto.models import Model
     from dueto.plaf import Expr
@@ -65,6 +63,9 @@ data_options = options(
         help="Columns that are one feature, as in job=job_clerk,job_smith or job=job_*; may be repeated.",
     ),
     click.option("--ignore", multiple=True, metavar="COLUMN", help="A column that is no feature; may be repeated."),
+    click.option(
+        "--query", metavar="SQL", help="Take the rows from a query, by DuckDB: over DATA's tables, or a file as 'data'."
+    ),
 )
 
 model_and_data = options(click.argument("model", type=FILE), click.argument("data", type=FILE))
@@ -108,7 +109,7 @@ question = options(model_and_data, some_rows, outcome, at_most_k, running)
 class Table(NamedTuple):
     """The columns of DATA that are features, their space, and the columns that the model was not fitted on."""
 
-    frame: pd.DataFrame
+    frame: Any  # a data frame, or the Source of a large table
     space: FeatureSpace
     unused: list[str]
 
@@ -119,15 +120,22 @@ def data_and_space(
     space_file: Path | None = None,
     onehot: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    query: str | None = None,
     model: Any = None,
+    stream: bool = False,
 ) -> Table:
-    """The columns that are features (those a model was fitted on, if it says so), and their space."""
-    from dueto.cli.tables import kinds_declared, read_table
+    """The columns that are features (those a model was fitted on, if it says so), and their space.
+
+    With `stream`, a large table is not read into memory: it stays a `Source`.
+    """
+    from dueto.cli.tables import kinds_declared, large_table, read_table
     from dueto.models.tables import features_of
     from dueto.space import FeatureSpace
 
     with console.working(f"reading {data.name}"):
-        table = read_table(data, kinds_declared(space_file))
+        kinds = kinds_declared(space_file)
+        table: Any = large_table(data, kinds, query) if stream else None
+        table = read_table(data, kinds, query) if table is None else table
     for column in ignore:
         if column not in table:
             hint = known(column, table.columns, f"{data.name} has")
@@ -136,11 +144,14 @@ def data_and_space(
     unused = [column for column in table.columns if column not in frame and column not in ignore]
     if unused:
         console.note(f"the model was not fitted on {some(unused)} of {data.name}: ignored")
-    if space_file is None:
-        return Table(frame, FeatureSpace.infer(frame, onehot=_groups(onehot, list(map(str, frame.columns)))), unused)
-    if onehot:
+    if onehot and space_file is not None:
         raise InputError(f"--onehot does not go with --space; write the columns into {space_file}, under the feature")
-    return Table(frame, FeatureSpace.load(space_file, frame, ignore=unused), unused)
+    with console.working(f"reading {data.name}"):
+        if space_file is None:
+            space = FeatureSpace.infer(frame, onehot=_groups(onehot, list(map(str, frame.columns))))
+        else:
+            space = FeatureSpace.load(space_file, frame, ignore=unused)
+    return Table(frame, space, unused)
 
 
 def explainer_for(
@@ -165,12 +176,7 @@ def explainer_for(
 
         constraints = constraints_in(plaf) if plaf else []
         loaded = load_model(model, trust_pickle=trust_pickle, trusted_types=trust_type)
-    frame, space, unused = data_and_space(data, model=loaded, **given)
-    if len(frame) < FEW:
-        console.note(
-            f"{data.name} has only {count(len(frame), 'row')}, and what is possible is read from it; for new "
-            "applicants, give the table that the model was fitted on as DATA, and theirs by --applicants"
-        )
+    frame, space, unused = data_and_space(data, model=loaded, stream=True, **given)
     constraints = [(line, kept) for line, expr in constraints if (kept := _used(expr, unused)) is not None]
     for line, expr in constraints:
         refuse_unbound(line, expr, space)
@@ -188,6 +194,11 @@ def explainer_for(
             widen=widen,
         )
         explainer.good  # noqa: B018
+    if len(explainer.X) < FEW:
+        console.note(
+            f"{data.name} has only {count(len(explainer.X), 'row')}, and what is possible is read from it; for new "
+            "applicants, give the table that the model was fitted on as DATA, and theirs by --applicants"
+        )
     _tell_assumed(explainer.model, desired)
     return explainer
 

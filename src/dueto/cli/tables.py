@@ -5,23 +5,27 @@ from __future__ import annotations
 import csv
 import re
 import zlib
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from dueto.cli import console
 from dueto.errors import InputError, count, some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     import pandas as pd
 
+    from dueto.sources import Source
     from dueto.space import FeatureSpace
 
-__all__ = ["AS_SEEN", "Kinds", "is_number", "kinds_declared", "kinds_in", "read_table"]
+__all__ = ["AS_SEEN", "Kinds", "is_number", "kinds_declared", "kinds_in", "large_table", "read_table"]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": None, ".dat": None}  # None: blanks, and nothing but numbers
 PACKED = (".gz", ".bz2", ".xz")
+LARGE = 20_000_000  # values, from which on a table is not read into memory where only its encoded rows are needed
+LARGE_TEXT = 150_000_000  # bytes of a file of text, compressed ones counted several times
 PADDED = re.compile(r"\s*0\d+\s*")  # a number would lose its first zeros
 
 
@@ -59,8 +63,9 @@ def kinds_in(space: FeatureSpace) -> Kinds:
     return Kinds(frozenset(texts), frozenset(str(f.columns[0]) for f in plain if not f.labelled))
 
 
-def read_table(path: Path, kinds: Kinds = AS_SEEN) -> pd.DataFrame:
-    """The table of a .csv, .tsv, .txt or .dat file (also .gz, .bz2 or .xz of it), or of a .parquet file.
+def read_table(path: Path, kinds: Kinds = AS_SEEN, query: str | None = None) -> pd.DataFrame:
+    """The table of a .csv, .tsv, .txt or .dat file (also .gz, .bz2 or .xz of it), of a .parquet, .arrow or .feather
+    file, of a folder of Parquet files, of a DuckDB database, or of a `query` over one of these.
 
     A .txt or .dat file holds numbers between blanks. Its first line may be names; without them, the columns are called
     `column 0`, `column 1` and so on. Lines that begin with # are skipped.
@@ -74,28 +79,72 @@ def read_table(path: Path, kinds: Kinds = AS_SEEN) -> pd.DataFrame:
         If the file is absent, of another kind, empty or damaged, has two columns of one name or a line too short or too
         long, or in a .txt or .dat file something that is no number; or if the package that reads it is missing.
     """
+    from dueto.sources import open_table
+
+    kind = _kind(path)
+    if query is None and kind in SEPARATORS:
+        return _text(path, SEPARATORS[kind], kinds)
+    frame = open_table(path, query=query).frame()
+    if not len(frame):
+        raise InputError(f"{path if query is None else 'the query'} has no rows; a table has one for each applicant")
+    return frame
+
+
+def large_table(path: Path, kinds: Kinds = AS_SEEN, query: str | None = None) -> Source | None:
+    """The table as a `Source`, to be read in parts, if it is large or a query's answer; None if it is not.
+
+    Raises
+    ------
+    InputError
+        As `read_table` does, as far as the file is looked at.
+    """
+    from dueto.sources import open_table
+    from dueto.sources.arrow import ArrowSource
+
+    kind = _kind(path)
+    if query is None and kind in SEPARATORS:
+        size = path.stat().st_size * (8 if path.suffix.lower() in PACKED else 1)
+        if size < LARGE_TEXT or not (separator := SEPARATORS[kind]):
+            return None
+        with _readable(path):
+            padded = _check(path, separator) if kinds.padded else []
+        names = open_table(path).columns
+        kept = {names[j] for j in padded} - kinds.numbers - kinds.texts
+        if kept:
+            _note_padded(path, sorted(kept))
+        return open_table(path, texts=kinds.texts | kept)
+    source = open_table(path, query=query)
+    small = isinstance(source, ArrowSource) and source.dataset.count_rows() * len(source.columns) < LARGE
+    return None if small else source
+
+
+def _kind(path: Path) -> str:
+    """The ending that says how a file is read; a folder of Parquet files is as one."""
+    from dueto.sources.arrow import FORMATS
+    from dueto.sources.database import DATABASES
+
     if not path.exists():
         raise InputError(f"there is no file {path}")
     if path.is_dir():
-        raise InputError(f"{path} is a folder; give a file")
+        if not any(path.glob("**/*.parquet")):
+            raise InputError(f"{path} is a folder; give a file, or a folder of Parquet files")
+        return ".parquet"
     suffixes = [s.lower() for s in path.suffixes]
-    plain = suffixes[-2:-1] if suffixes[-1:] and suffixes[-1] in PACKED else suffixes[-1:]
-    if plain == [".parquet"] or (plain and plain[0] in SEPARATORS):
-        if path.stat().st_size == 0:
-            raise InputError(f"{path} is empty; a table has a line of column names and a line for each row")
-        return _parquet(path) if plain == [".parquet"] else _text(path, SEPARATORS[plain[0]], kinds)
-    raise InputError(
-        f"{path} is not a kind of table that can be read; give .csv, .tsv, .txt, .dat (also .gz, .bz2 or .xz of it) or "
-        ".parquet"
-    )
+    kind = next(iter(suffixes[-2:-1] if suffixes[-1:] and suffixes[-1] in PACKED else suffixes[-1:]), "")
+    if kind not in (*FORMATS, *DATABASES, *SEPARATORS):
+        raise InputError(
+            f"{path} is not a kind of table that can be read; give .csv, .tsv, .txt, .dat (also .gz, .bz2 or .xz of "
+            "it), .parquet, .arrow, .feather or .duckdb"
+        )
+    if path.stat().st_size == 0:
+        raise InputError(f"{path} is empty; a table has a line of column names and a line for each row")
+    return kind
 
 
 def _text(path: Path, separator: str | None, kinds: Kinds) -> pd.DataFrame:
-    import lzma
-
     import pandas as pd
 
-    try:
+    with _readable(path):
         if separator is None:
             return _numbers(path)
         padded = _check(path, separator)
@@ -109,12 +158,25 @@ def _text(path: Path, separator: str | None, kinds: Kinds) -> pd.DataFrame:
         kept = [name for name in names if name not in kinds.numbers and pd.api.types.is_numeric_dtype(table[name])]
         if not kept:
             return table
-        has, is_ = ("has", "is") if len(kept) == 1 else ("have", "are")
-        console.note(
-            f"{some(kept)} of {path.name} {has} values that begin with 0, as in 00017, and so {is_} read as text; "
-            'numbers are declared so by --space, with kind = "integer" or "float"'
-        )
+        _note_padded(path, kept)
         return read(kinds.texts.union(kept))
+
+
+def _note_padded(path: Path, kept: list[str]) -> None:
+    has, is_ = ("has", "is") if len(kept) == 1 else ("have", "are")
+    console.note(
+        f"{some(kept)} of {path.name} {has} values that begin with 0, as in 00017, and so {is_} read as text; "
+        'numbers are declared so by --space, with kind = "integer" or "float"'
+    )
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """What may go wrong with a file of text, in a sentence."""
+    import lzma
+
+    try:
+        yield
     except InputError:
         raise
     except UnicodeError:
@@ -208,16 +270,3 @@ def _open(path: Path) -> IO[str]:
     openers = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
     opened: IO[str] = openers.get(path.suffix.lower(), open)(path, "rt", encoding="utf-8-sig", newline="")  # type: ignore[operator]
     return opened
-
-
-def _parquet(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    try:
-        return pd.read_parquet(path)
-    except ImportError:
-        raise InputError(f"{path} needs the package pyarrow; run: pip install pyarrow") from None
-    except Exception as problem:
-        raise InputError(
-            f"{path} cannot be read as a Parquet file: {' '.join(str(problem).split())[:200]}"
-        ) from problem

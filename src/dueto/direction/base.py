@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from dueto.direction.decide import Arrow, Evidence
     from dueto.inference import TestResult
 
-__all__ = ["Direction"]
+__all__ = ["Direction", "as_seed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,9 @@ class Direction:
         Of y on x, and of x on y.
     seconds : float
         How long it took.
+    settings : mapping
+        How it was asked: `regressor`, `measure`, `n_permutations`, `reject`, `accept` and the other options; `seed`,
+        None if a generator was given; `rows`, how many pairs there were before `max_rows` of them were drawn.
     """
 
     arrow: Arrow
@@ -49,6 +56,7 @@ class Direction:
     y: NDArray[np.float64]
     fits: tuple[Any, Any]
     seconds: float
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -101,3 +109,58 @@ class Direction:
             "n": self.n,
             "seconds": self.seconds,
         }
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """A page that needs nothing else: the verdict and its reason, fits, residuals, tests, and how it was found.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it, too.
+
+        Returns
+        -------
+        str
+            The page, as HTML. The same each time.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is missing, or the file cannot be written.
+
+        Notes
+        -----
+        Of more than 3,000 points, 3,000 are drawn, chosen by chance.
+
+        Examples
+        --------
+        >>> import dueto
+        >>> pair = dueto.datasets.simulate("cubic", 100, rng=0)
+        >>> page = dueto.direction(pair.x, pair.y, names=("dose", "effect")).to_html()
+        >>> page.startswith("<!DOCTYPE html>"), "<title>dose" in page
+        (True, True)
+        """
+        from dueto.plots.pages import pair_pictures
+        from dueto.report.page import saved
+        from dueto.report.pairs import pair_page
+
+        told = self.to_dict() | {"settings": dict(self.settings), "fits": [_fitted(fit) for fit in self.fits]}
+        return saved(pair_page(told, pair_pictures(self)), path)
+
+    def _repr_html_(self) -> str | None:
+        """The page in a frame, for a notebook; None where matplotlib is missing."""
+        from dueto.report.page import framed
+
+        return framed(self.to_html, f"{self.names[0]} and {self.names[1]}")
+
+
+def as_seed(rng: Any) -> int | None:
+    """The number that draws were made by, if one was given."""
+    return int(rng) if isinstance(rng, int | np.integer) else None
+
+
+def _fitted(fit: Any) -> dict[str, Any]:
+    """What a regressor chose by itself, where it says so."""
+    names = {"width": "width_", "penalty": "penalty_", "converged": "converged_"}
+    found = {name: getattr(fit, attribute, None) for name, attribute in names.items()}
+    return {name: None if v is None else bool(v) if name == "converged" else float(v) for name, v in found.items()}

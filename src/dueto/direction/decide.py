@@ -7,10 +7,22 @@ from typing import Literal
 
 from dueto.errors import InputError
 
-__all__ = ["Arrow", "Bounds", "Evidence", "decide"]
+__all__ = ["WHY", "Arrow", "Bounds", "Evidence", "decide"]
 
 Arrow = Literal["->", "<-", "?"]
 ARROWS: tuple[Arrow, Arrow] = ("->", "<-")
+# Why there is no arrow: what the reason says, and the same of many pairs. The first that occurs is it.
+WHY = {
+    "linear functions of each other": "linear functions of each other, with no noise to tell by",
+    "may well be independent": "may well be independent of each other",
+    "neither way leaves an independent residual": "neither way fits: perhaps a hidden common cause, noise that is not "
+    "additive, or hardly any noise",
+    "both ways leave an independent residual": "both ways fit: perhaps a linear relation with normal noise, or too few "
+    "data to tell",
+    "both ways are far from an independent residual": "both ways are far from an independent residual",
+    "equally dependent on the input": "equally dependent residuals both ways",
+    "inconclusive": "inconclusive: p-values between the levels, or small enough only before correction",
+}
 CERTAIN = 1e-3  # where both p-values are at most this, not even a known relation decides
 
 

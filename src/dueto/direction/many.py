@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from dueto import frames
 from dueto.dependence import measure_named
-from dueto.direction.decide import Bounds, Evidence, decide
-from dueto.direction.one import direction
+from dueto.direction.base import as_seed
+from dueto.direction.decide import WHY, Bounds, Evidence, decide
+from dueto.direction.one import direction, measured
 from dueto.errors import InputError, some
 from dueto.inference import adjusted
 from dueto.options import whole
+from dueto.regression import LSIR
 from dueto.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from pathlib import Path
 
     import networkx as nx
     import pandas as pd
@@ -46,11 +49,21 @@ class Directions:
         The columns tried.
     left_out : tuple of str
         The columns that are no numbers.
+    settings : mapping
+        How it was asked: `correction`, `n_permutations`, `reject`, `accept` and the other options; `seed`, None if a
+        generator was given.
     """
 
     table: pd.DataFrame
     names: tuple[Hashable, ...]
     left_out: tuple[Hashable, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def arrows(self) -> tuple[tuple[Hashable, Hashable], ...]:
+        """The arrows found, each as (cause, effect), in the order of the table."""
+        rows = self.table.loc[self.table["arrow"] != "?", ["x", "y", "arrow"]].itertuples(index=False, name=None)
+        return tuple((x, y) if arrow == "->" else (y, x) for x, y, arrow in rows)
 
     @property
     def graph(self) -> nx.DiGraph:
@@ -88,6 +101,53 @@ class Directions:
             for row in self.table.to_dict("records")
         ]
         return {"columns": list(self.names), "left_out": list(self.left_out), "pairs": rows}
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """A page that needs nothing else: the arrows as a graph, every pair with its p-values and reason.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it, too.
+
+        Returns
+        -------
+        str
+            The page, as HTML. Its table can be sorted where scripts may run. More than 30 columns are not drawn.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is missing, or the file cannot be written.
+
+        Examples
+        --------
+        >>> import dueto, pandas as pd
+        >>> pair = dueto.datasets.simulate("cubic", 100, rng=0)
+        >>> page = dueto.directions(pd.DataFrame({"dose": pair.x, "effect": pair.y}), fast=True).to_html()
+        >>> "1 arrow among 1 pair of 2 columns" in page
+        True
+        """
+        from dueto.plots.pages import graph_picture
+        from dueto.report.page import saved
+        from dueto.report.pairs import pairs_page
+
+        told = self.to_dict() | {"settings": dict(self.settings), "undecided": self._undecided()}
+        return saved(pairs_page(told, graph_picture(self)), path)
+
+    def _undecided(self) -> dict[str, int]:
+        """How many pairs have no arrow, by why; those that could not be tried apart."""
+        found = dict.fromkeys([*WHY.values(), "could not be tried"], 0)
+        for row in self.table[self.table["arrow"] == "?"].to_dict("records"):
+            why = next((said for phrase, said in WHY.items() if row["n"] and phrase in row["reason"]), None)
+            found[why or "could not be tried"] += 1
+        return {why: count for why, count in found.items() if count}
+
+    def _repr_html_(self) -> str | None:
+        """The page in a frame, for a notebook; None where matplotlib is missing."""
+        from dueto.report.page import framed
+
+        return framed(self.to_html, "Every two columns")
 
 
 def directions(
@@ -191,7 +251,20 @@ def directions(
         else:
             told = ("?", str(one), *[np.nan] * 7, 0)
         rows.append(row | dict(zip(COLUMNS, told, strict=True)))
-    return Directions(pd.DataFrame(rows), tuple(values), left_out)
+    settings = {
+        "regressor": repr(options.get("regressor") or LSIR()),
+        "measure": repr(measured(options.get("measure", "smi"))),
+        "n_permutations": n_permutations,
+        "correction": correction,
+        "tests": len(p),
+        "reject": reject,
+        "accept": accept,
+        "known_related": known_related,
+        "fast": bool(options.get("fast")),
+        "split": bool(options.get("split")),
+        "seed": as_seed(rng),
+    }
+    return Directions(pd.DataFrame(rows), tuple(values), left_out, settings)
 
 
 def _numeric(frame: Any, wanted: Sequence[Any] | None) -> tuple[dict[Hashable, Any], tuple[Hashable, ...]]:

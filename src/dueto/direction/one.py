@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from dueto.dependence import SMI, measure_named, paired
 from dueto.dependence.kernels import standardised
 from dueto.dependence.sample import LEAST, order, refuse_constant, settled
-from dueto.direction.base import Direction
+from dueto.direction.base import Direction, as_seed
 from dueto.direction.decide import Bounds, Evidence, decide
 from dueto.errors import InputError
 from dueto.inference import permutation_test
@@ -143,6 +143,7 @@ def direction(
     # What is drawn depends neither on which column is called x nor on the order of the rows.
     first, second = min((columns, columns[::-1]), key=_rank)
     rows = order(first, second)
+    n_given = len(rows)
     seed = int(settled(int(generator(rng).integers(2**31)), first[rows], second[rows]).integers(2**31))
     if len(rows) > max_rows:
         rows = rows[np.sort(np.random.default_rng(seed).permutation(len(rows))[:max_rows])]
@@ -152,7 +153,7 @@ def direction(
     for name, column in zip(names, columns, strict=True):
         refuse_constant(column, name, f" in the {max_rows:,} rows drawn")
     options: dict[str, Any] = {"n_permutations": n_permutations, "stop_after": stop_after}
-    test = None if fast else partial(_tested, RESIDUAL if measure == "smi" else chosen, seed, **options)
+    test = None if fast else partial(_tested, measured(measure), seed, **options)
     with threadpool_limits(1, user_api="blas"):  # on matrices this small, threads only wait for each other
         related = None if fast else _tested(chosen, seed, first, second, **options)
         ways = [_way(*pair, regressor, test, seed, split=split) for pair in (columns, columns[::-1])]
@@ -180,7 +181,25 @@ def direction(
         y=kept[1],
         fits=(forward.fit, backward.fit),
         seconds=time.perf_counter() - start,
+        settings={
+            "regressor": repr(LSIR() if regressor is None else regressor),
+            "measure": repr(measured(measure)),
+            "n_permutations": n_permutations,
+            "stop_after": stop_after,
+            "reject": reject,
+            "accept": accept,
+            "known_related": known_related,
+            "fast": fast,
+            "split": split,
+            "rows": n_given,
+            "seed": as_seed(rng),
+        },
     )
+
+
+def measured(measure: Measure | str) -> Measure:
+    """What a residual is tested by."""
+    return RESIDUAL if measure == "smi" else measure_named(measure)
 
 
 @dataclass(frozen=True, eq=False)

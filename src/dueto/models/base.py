@@ -10,6 +10,7 @@ import numpy as np
 from dueto.errors import InputError
 from dueto.models.agreement import agreeing
 from dueto.models.lookup import NotUnderstood
+from dueto.packed import Matrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -182,14 +183,14 @@ class Model:
         InputError
             As `score` does; and if the model decides otherwise on a row, which is named.
         """
-        X = np.asarray(X, dtype=np.float64)
+        X = X if isinstance(X, Matrix) else np.asarray(X, dtype=np.float64)
         scores = self.score(X)
         if self.decides is not None and len(X) > 1:
             self._hold_to_its_word(X, scores)
             self.decides = None
         return scores > self.threshold
 
-    def _hold_to_its_word(self, X: NDArray[np.float64], scores: NDArray[np.float64]) -> None:
+    def _hold_to_its_word(self, X: Any, scores: NDArray[np.float64]) -> None:
         """Refuse a model whose own decision is another one than that its score exceeds the threshold."""
         assert self.decides is not None
         rows = np.linspace(0, len(X) - 1, min(len(X), DECIDED)).astype(np.intp)
@@ -216,12 +217,12 @@ class Model:
         )
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
-        X = np.asarray(X, dtype=np.float64)
+        X = X if isinstance(X, Matrix) else np.asarray(X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != len(self.space):
             raise InputError(f"expected encoded rows of shape (N, {len(self.space)}), got shape {X.shape}")
         scores = np.empty(len(X))
         for start in range(0, len(X), BATCH):
-            scores[start : start + BATCH] = self._score(X[start : start + BATCH], start)
+            scores[start : start + BATCH] = self._score(np.asarray(X[start : start + BATCH]), start)
         return scores
 
     def _score(self, X: NDArray[np.float64], start: int) -> NDArray[np.float64]:

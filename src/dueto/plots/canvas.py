@@ -12,11 +12,25 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-__all__ = ["BACKWARD", "FORWARD", "NEITHER", "PLAIN", "POINTS", "axes_or_new", "drawn", "legend", "pyplot"]
+__all__ = [
+    "BACKWARD",
+    "FORWARD",
+    "MISSING",
+    "NEITHER",
+    "PLAIN",
+    "POINTS",
+    "THIRD",
+    "axes_or_new",
+    "drawn",
+    "legend",
+    "pyplot",
+    "short",
+]
 
 # Of Okabe and Ito's palette, which colour-blind readers can tell apart; where it matters, the line style differs too.
-FORWARD, BACKWARD, NEITHER = "#0072B2", "#D55E00", "#767676"
+FORWARD, BACKWARD, THIRD, NEITHER = "#0072B2", "#D55E00", "#009E73", "#767676"
 POINTS = 3000
+MISSING = "plots need the package matplotlib; run: pip install matplotlib"
 PLAIN: dict[str, Any] = {"parse_math": False}  # a dollar sign in a column's name is no formula
 
 
@@ -25,7 +39,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise InputError("plots need the package matplotlib; run: pip install matplotlib") from None
+        raise InputError(MISSING) from None
     return plt
 
 
@@ -46,3 +60,9 @@ def legend(ax: Axes) -> None:
     """The legend, with names as they are."""
     for text in ax.legend(frameon=True, framealpha=0.85, fontsize="small").get_texts():
         text.set_parse_math(False)
+
+
+def short(name: Any, wide: int) -> str:
+    """A name in one line, cut in the middle where it is long: often only the ends of two differ."""
+    text = " ".join(str(name).split())
+    return text if len(text) <= wide else f"{text[: wide // 2]}...{text[3 - wide // 2 :]}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dueto.errors import InputError, some
-from dueto.plots.canvas import BACKWARD, FORWARD, NEITHER, PLAIN, axes_or_new, drawn, legend, pyplot
+from dueto.plots.canvas import BACKWARD, FORWARD, NEITHER, PLAIN, axes_or_new, drawn, legend, pyplot, short
 from dueto.plots.pvalues import plot_null
 
 if TYPE_CHECKING:
@@ -167,10 +167,9 @@ def plot_direction(direction: Direction) -> Figure:
 
 
 def _short(direction: Direction) -> tuple[str, str]:
-    """The names, each cut in the middle where it is long: often only the ends of two differ."""
-    names = (" ".join(str(name).split()) for name in direction.names)
-    a, b = (name if len(name) <= WIDE else f"{name[: WIDE // 2]}...{name[3 - WIDE // 2 :]}" for name in names)
-    return a, b
+    """The names, as they fit beside each other."""
+    a, b = direction.names
+    return short(a, WIDE), short(b, WIDE)
 
 
 def _alpha(points: int) -> float:

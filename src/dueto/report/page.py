@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import platform
+import re
 from functools import cache
+from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dueto._version import __version__
+from dueto.errors import InputError
 from dueto.outputs import whole
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from collections.abc import Callable
 
-__all__ = ["rendered", "saved"]
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+__all__ = ["framed", "rendered", "saved", "versions"]
+
+BREAKS = re.compile(r"[_/]|(?<=\w)[.-](?=[^\W\d])")  # after these a line may end; not within a number
+LONG = 24  # characters; a longer word may end anywhere
+HEIGHT = 640  # pixels of a page in a notebook
 
 
 def rendered(template: str, **data: Any) -> str:
@@ -34,6 +46,35 @@ def saved(text: str, path: str | Path | None) -> str:
     return text
 
 
+def framed(page: Callable[[], str], title: str) -> str | None:
+    """A page in a frame of its own, as a notebook shows it; None if it cannot be made, so that text is shown instead.
+
+    In a frame, the page's style and that of what surrounds it leave each other alone.
+    """
+    try:
+        html = page()
+    except InputError:
+        return None
+    return (
+        f'<iframe srcdoc="{escape(html)}" title="{escape(title)}" sandbox="allow-scripts" '
+        f'style="width: 100%; height: {HEIGHT}px; border: 1px solid #8888; border-radius: 6px"></iframe>'
+    )
+
+
+@cache
+def versions(*libraries: str) -> dict[str, str]:
+    """What computed an answer: dueto, Python and those of some libraries that are installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"dueto": __version__, "python": platform.python_version()}
+    for name in libraries:
+        try:
+            found[name.replace("-", "_")] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -51,4 +92,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     found.globals["source"] = source
+    found.filters["bdi"] = _isolated
     return found
+
+
+def _isolated(value: Any) -> Markup:
+    """A name or a value of the user's: its direction is its own; it breaks after signs, or anywhere if it is long."""
+    from markupsafe import Markup
+
+    text = "missing" if value is None else str(value)
+    longest = max(map(len, re.split(r"[_/.\s-]", text)))
+    broken = BREAKS.sub(r"\g<0><wbr>", escape(text))
+    return Markup(f"<bdi{' class=long' if longest > LONG else ''}>{broken}</bdi>")

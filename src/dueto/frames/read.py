@@ -1,42 +1,36 @@
-"""Data frames in and out: the only room that knows pandas, polars and NumPy tables.
-
-A table is read as one series a column; a column becomes numbers (float64, missing is NaN) or positions among labels.
-Written back, it has the names, order and types it came with.
-"""
+"""Data frames in: from a table to one series a column, and from a series to numbers or positions among labels."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from dueto.errors import InputError
+from dueto.sources import Source, as_source
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
 __all__ = [
+    "LARGEST",
+    "LARGEST_INTEGER",
     "Flavour",
     "Table",
-    "dtype_from_json",
-    "dtype_to_json",
     "is_frame",
     "kind_of",
     "labels_of",
-    "numbers",
     "one_row",
-    "pick",
-    "pickings",
+    "outline",
     "plain",
     "read",
+    "says_nan",
     "select",
     "to_codes",
     "to_numbers",
-    "to_numpy",
-    "write",
 ]
 
 Flavour = Literal["pandas", "polars", "numpy"]
@@ -46,20 +40,26 @@ LARGEST = 1e150  # of larger numbers, distances and their squares could overflow
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of a frame as pandas arrays by name, with the types they are to be written back with."""
+    """Columns of a frame as pandas arrays by name, with the types they are to be written back with.
+
+    Of a table that is condensed, a column holds its distinct values only, and `weights` says how often each occurs.
+    Of a part of a table, `start` says how many rows are before it.
+    """
 
     flavour: Flavour
     columns: dict[Hashable, pd.Series]
     dtypes: dict[Hashable, Any]
     nans: frozenset[Hashable] = frozenset()  # columns of objects, or of polars, that say "missing" by NaN, not None
+    weights: Mapping[Hashable, NDArray[np.float64]] = field(default_factory=dict)
+    start: int = 0
 
     @property
     def n_rows(self) -> int:
         return len(next(iter(self.columns.values()))) if self.columns else 0
 
 
-def read(frame: Any) -> Table:
-    """Read a pandas or polars frame, or a two-dimensional array.
+def read(frame: Any, start: int = 0) -> Table:
+    """Read a pandas or polars frame, or a two-dimensional array; what a `Source` is made of is read whole.
 
     Raises
     ------
@@ -70,13 +70,15 @@ def read(frame: Any) -> Table:
     """
     import pandas as pd
 
+    frame = as_source(frame)
+    frame = frame.frame() if isinstance(frame, Source) else frame
     if isinstance(frame, pd.DataFrame):
         flavour: Flavour = "pandas"
         names: list[Any] = list(frame.columns)
         _refuse_twins(names)
         columns = {name: frame[name] for name in names}
         dtypes = {name: frame[name].dtype for name in names}
-        nans = [name for name in names if _says_nan(frame[name])]
+        nans = [name for name in names if says_nan(frame[name])]
     elif is_frame(frame):
         flavour, names = "polars", list(frame.columns)
         columns = {name: _from_polars(frame[name]) for name in names}
@@ -87,21 +89,30 @@ def read(frame: Any) -> Table:
         flavour, names = "numpy", list(range(array.shape[1]))
         columns = {j: pd.Series(array[:, j]).infer_objects() for j in names}
         dtypes = {j: array.dtype for j in names}
-        nans = [j for j in names if _says_nan(array[:, j])]
+        nans = [j for j in names if says_nan(array[:, j])]
     if not names:
         raise InputError("the data has no columns; give a table with one column for each feature")
-    table = Table(flavour, columns, dtypes, frozenset(nans))
+    table = Table(flavour, columns, dtypes, frozenset(nans), start=start)
     if table.n_rows == 0:
         raise InputError("the data has no rows; give at least one row for each value that a feature can take")
     return table
 
 
+def outline(frame: Any) -> Table:
+    """A table by its columns alone, where reading it whole can be put off."""
+    import pandas as pd
+
+    if isinstance(frame, Source):
+        return Table("pandas", {column: pd.Series(dtype=object) for column in frame.columns}, {})
+    return read(frame)
+
+
 def is_frame(thing: Any) -> bool:
-    """Whether it is a pandas or polars DataFrame."""
+    """Whether it is a pandas or polars DataFrame, or a `Source`."""
     import pandas as pd
 
     kinds = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(thing).__mro__)
-    return isinstance(thing, pd.DataFrame) or ("polars", "DataFrame") in kinds
+    return isinstance(thing, pd.DataFrame | Source) or ("polars", "DataFrame") in kinds
 
 
 def _as_array(frame: Any) -> NDArray[Any]:
@@ -156,7 +167,8 @@ def one_row(row: Any, columns: tuple[Hashable, ...]) -> Table:
     return Table("pandas", series, {name: s.dtype for name, s in series.items()})
 
 
-def _says_nan(values: Any) -> bool:
+def says_nan(values: Any) -> bool:
+    """Whether a column of objects says "missing" by NaN, not None."""
     import pandas as pd
 
     missing = list(values[pd.isna(values)]) if values.dtype == np.dtype(object) else []
@@ -224,8 +236,11 @@ def kind_of(name: Hashable, series: pd.Series) -> Literal["integer", "float", "c
     raise InputError(f"column {name!r} holds values of kind '{inner}'; make it all numbers or all text")
 
 
-def to_numbers(name: Hashable, series: pd.Series) -> NDArray[np.float64]:
-    """A column as float64, missing as NaN; infinities and integers beyond 2**53 are refused."""
+def to_numbers(name: Hashable, series: pd.Series, start: int = 0) -> NDArray[np.float64]:
+    """A column as float64, missing as NaN; infinities and integers beyond 2**53 are refused.
+
+    `start` says how many rows are before these, for the number of a row that is refused.
+    """
     import pandas as pd
 
     try:
@@ -236,29 +251,31 @@ def to_numbers(name: Hashable, series: pd.Series) -> NDArray[np.float64]:
     except (ValueError, TypeError):
         loose = pd.to_numeric(series, errors="coerce")
         bad = np.flatnonzero((loose.isna() & series.notna()).to_numpy())
-        where = f", row {bad[0]}: {series.iloc[bad[0]]!r}" if len(bad) else ""
+        where = f", row {start + bad[0]}: {series.iloc[bad[0]]!r}" if len(bad) else ""
         raise InputError(
             f"column {name!r}{where} is not a number, as this feature's values are; correct it or declare a category"
         ) from None
-    _refuse(np.isinf(numbers), name, "is infinite; replace it by a finite number or by a missing value")
-    _refuse(np.abs(numbers) > LARGEST, name, f"is beyond {LARGEST:g}; rescale the column, or say that it is missing")
+    _refuse(np.isinf(numbers), name, start, "is infinite; replace it by a finite number or by a missing value")
+    beyond = f"is beyond {LARGEST:g}; rescale the column, or say that it is missing"
+    _refuse(np.abs(numbers) > LARGEST, name, start, beyond)
     if kind_of(name, series) == "integer":
         too_large = np.abs(numbers) >= LARGEST_INTEGER
-        _refuse(too_large, name, "is not below 2**53, from where on whole numbers are not exact; rescale the column")
+        inexact = "is not below 2**53, from where on whole numbers are not exact; rescale the column"
+        _refuse(too_large, name, start, inexact)
     return numbers + 0.0  # -0.0 becomes 0.0: equal values have equal bytes
 
 
-def _refuse(bad: NDArray[np.bool_], name: Hashable, sentence: str) -> None:
+def _refuse(bad: NDArray[np.bool_], name: Hashable, start: int, sentence: str) -> None:
     if bad.any():
-        raise InputError(f"column {name!r}, row {int(np.argmax(bad))}: the value {sentence}")
+        raise InputError(f"column {name!r}, row {start + int(np.argmax(bad))}: the value {sentence}")
 
 
-def to_codes(series: pd.Series, labels: tuple[Any, ...]) -> tuple[NDArray[np.float64], int]:
+def to_codes(series: pd.Series, labels: pd.Index[Any]) -> tuple[NDArray[np.float64], int]:
     """Positions in `labels` as float64, missing as NaN; and the first row whose value is unknown, or -1."""
     import pandas as pd
 
     codes, uniques = pd.factorize(series, use_na_sentinel=True)
-    places = pd.Index(list(labels), dtype=object).get_indexer(pd.Index(np.asarray(uniques, dtype=object), dtype=object))
+    places = labels.get_indexer(pd.Index(np.asarray(uniques, dtype=object), dtype=object))
     table = np.append(np.where(places < 0, -1.0, places), np.nan)  # factorize gives -1 for missing: the last entry
     found = table[codes]
     unknown = np.flatnonzero(found == -1.0)
@@ -275,137 +292,6 @@ def labels_of(series: pd.Series) -> tuple[Any, ...]:
         found = sorted(series.dropna().unique(), key=lambda v: (str(type(v)), v))
     labels = tuple(plain(v) for v in found)
     return (False, True) if labels in ((False,), (True,)) and isinstance(labels[0], bool) else labels
-
-
-def pickings(flavour: Flavour, labels: tuple[Any, ...], dtype: Any, *, nan: bool = False) -> Any:
-    """Labels, and last a missing value, as a column of this type to `pick` from; a type that lists them is widened."""
-    import pandas as pd
-
-    table = np.empty(len(labels) + 1, dtype=object)
-    table[:] = [*labels, np.nan if nan else None]
-    if flavour == "polars":
-        import polars as pl
-
-        if isinstance(dtype, pl.Enum):
-            dtype = pl.Enum(list(dict.fromkeys([*dtype.categories, *labels])))
-        return pl.Series(table.tolist(), dtype=dtype)
-    if flavour == "numpy" or isinstance(dtype, np.dtype):
-        return table
-    if isinstance(dtype, pd.CategoricalDtype):
-        dtype = pd.CategoricalDtype(list(dict.fromkeys([*dtype.categories, *labels])), ordered=dtype.ordered)
-    return pd.array(table, dtype=dtype)
-
-
-def pick(table: Any, codes: NDArray[np.intp]) -> Any:
-    """The rows of `pickings` with these codes."""
-    return table.gather(codes) if type(table).__module__.startswith("polars") else table[codes]
-
-
-def numbers(flavour: Flavour, values: NDArray[np.float64], dtype: Any, *, nan: bool) -> Any:
-    """A copy of encoded numbers, to `write`: where the data said "missing" by None or null, not NaN, so does this."""
-    if flavour == "polars" and nan:
-        import polars as pl
-
-        return pl.Series(values, dtype=dtype)
-    column = values.copy()
-    if flavour != "polars" and dtype == np.dtype(object) and not nan:
-        column = column.astype(object)
-        column[np.isnan(values)] = None
-    return column
-
-
-def write(flavour: Flavour, columns: Mapping[Hashable, Any], dtypes: Mapping[Hashable, Any]) -> Any:
-    """Build a frame of the flavour; each column is float64, or `pick`ed labels with None for missing."""
-    if flavour == "numpy":
-        stacked = np.column_stack(list(columns.values()))
-        return to_numpy(stacked, next(iter(dtypes.values())))
-    if flavour == "polars":
-        import polars as pl
-
-        return pl.DataFrame({name: _to_polars(pl, values, dtypes[name]) for name, values in columns.items()})
-    import pandas as pd
-
-    return pd.DataFrame({name: _to_pandas(values, dtypes[name]) for name, values in columns.items()}, copy=False)
-
-
-def to_numpy(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Cast to the type that the data had, unless that would change a value: a fraction, a missing one, a long text."""
-    if dtype.kind in "UT":
-        if any(v is None for v in values.flat):
-            return values
-        return values.astype(np.promote_types(dtype, values.astype(str).dtype) if dtype.kind == "U" else dtype)
-    if values.dtype == dtype or dtype.kind not in "iub":
-        return values.astype(dtype, copy=False)
-    try:
-        with np.errstate(invalid="ignore"):
-            whole = values.astype(dtype)
-    except (TypeError, ValueError, OverflowError):  # None, or too large
-        return values.astype(np.float64)
-    if np.array_equal(whole, values):
-        return whole
-    return values if dtype.kind == "b" else values.astype(np.float64)
-
-
-def _to_pandas(values: Any, dtype: Any) -> Any:
-    import pandas as pd
-
-    if not isinstance(values, np.ndarray):
-        return values
-    if isinstance(dtype, np.dtype):
-        values = to_numpy(values, dtype)
-        return pd.Series(values, dtype=object) if values.dtype == object else values
-    if isinstance(dtype, pd.CategoricalDtype):
-        known = pd.Index(list(dtype.categories), dtype=object)
-        return pd.Categorical.from_codes(known.get_indexer(pd.Index(values, dtype=object)), dtype=dtype)
-    column = pd.array(values, dtype="Float64")
-    return (
-        column.astype(dtype)
-        if dtype.kind not in "iu" or _fits(values, getattr(dtype, "numpy_dtype", dtype.type))
-        else column
-    )
-
-
-def _to_polars(pl: Any, values: Any, dtype: Any) -> Any:
-    if isinstance(values, pl.Series):
-        return values
-    column = pl.Series(values, nan_to_null=True)
-    return column.cast(dtype) if not dtype.is_integer() or _fits(values, str(dtype).lower()) else column
-
-
-def _fits(values: NDArray[np.float64], integer: Any) -> bool:
-    """Whether all numbers, missing ones aside, are among those of a type of integers."""
-    known, present = np.iinfo(integer), values[~np.isnan(values)]
-    inside = (present >= known.min) & (present <= known.max) & (present == np.round(present))
-    return bool(inside.all())
-
-
-def dtype_to_json(dtype: Any) -> Any:
-    """A column's type as plain data, for a saved space."""
-    import pandas as pd
-
-    if isinstance(dtype, pd.CategoricalDtype):
-        return {"categories": [plain(v) for v in dtype.categories], "ordered": bool(dtype.ordered)}
-    match type(dtype).__name__:  # polars has types with parameters
-        case "Enum":
-            return {"enum": list(dtype.categories)}
-        case "Decimal":
-            return {"decimal": [dtype.precision, dtype.scale]}
-    return "T" if dtype == np.dtypes.StringDType() else str(dtype)  # the text that NumPy reads
-
-
-def dtype_from_json(flavour: Flavour, saved: Any) -> Any:
-    """The type that `dtype_to_json` wrote."""
-    import pandas as pd
-
-    if flavour == "polars":
-        import polars as pl
-
-        if isinstance(saved, dict):
-            return pl.Enum(saved["enum"]) if "enum" in saved else pl.Decimal(*saved["decimal"])
-        return getattr(pl, saved.partition("(")[0])
-    if isinstance(saved, dict):
-        return pd.CategoricalDtype(saved["categories"], ordered=saved["ordered"])
-    return pd.api.types.pandas_dtype(saved)
 
 
 def plain(value: Any) -> Any:

@@ -1,0 +1,215 @@
+"""What many refusals have in common, as plain data: how sure, due to what, changeable how, and for whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from heapq import heapify, heappop, heapreplace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dueto.batch.sharing import Reach, rule_of
+from dueto.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from dueto.batch.rows import Asked
+    from dueto.explain import Explainer
+
+__all__ = ["SMALL", "summarised"]
+
+TOP = 15  # features, components and kinds of change that are listed
+RULES = 10  # rules of the cover that are listed
+CANDIDATES = 3_000  # rules that the cover chooses among: those that most rows of the data meet
+GROUPS = 12  # values of a column that are groups of their own; numbers beyond that are cut at their quartiles
+SMALL = 30  # rows below which a share says little
+
+
+def summarised(explainer: Explainer, asked: Asked, records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The portfolio: figures over all records of a batch, in the order of `asked`."""
+    answered = [r for r in records if not r["error"]]
+    return {
+        "source": asked.source,
+        "rows": asked.rows,
+        "explained": len(records),
+        "distinct": len(asked.first),
+        "passed_over": asked.passed_over,
+        "desired": explainer.model.desired,
+        "threshold": explainer.model.threshold,
+        "constraints": list(explainer.sentences()),
+        "shares": _shares(records),
+        "methods": _counted(r["methods"]["rule"] for r in answered),
+        "seconds": sum(r.get("seconds", 0.0) for r in answered if r["same_as"] is None),
+        "lengths": _lengths([r["rule"]["cardinality"] for r in answered]),
+        "conditions": _lengths([len(r["rule"]["conditions"]) for r in answered]),
+        "features": _listed(answered, lambda r: {c["feature"] for c in r["rule"]["components"]}),
+        "components": _listed(answered, lambda r: {_component(c) for c in r["rule"]["components"]}),
+        "changed": _listed(
+            [r for r in answered if r["counterfactuals"]],
+            lambda r: {c["feature"] for c in r["counterfactuals"][0]["changes"]},
+        ),
+        "cover": _cover(explainer, asked, records),
+        "by": [_by(name, values, asked.totals[name], records) for name, values in asked.by.items()],
+        "errors": _counted(r["error"] for r in records if r["error"]),
+    }
+
+
+def _shares(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many rows there are, and how many of them have what."""
+    answered = [r for r in records if not r["error"]]
+    standing = Counter(r["rule"]["verdict"]["standing"] for r in answered)
+    status = Counter(r["status"] for r in answered)
+    return {
+        "rows": len(records),
+        "proved": standing["proved"],
+        "least": sum(bool(r["rule"]["least"] and r["rule"]["least"]["proved"]) for r in answered),
+        "shared": sum(r["found_for"] is not None for r in answered),
+        "unrefuted": standing["unrefuted"],
+        "refuted": standing["refuted"],
+        "failed": len(records) - len(answered),
+        "changeable": sum(bool(r["counterfactuals"]) for r in answered),
+        "nearest": status["optimal"],
+        "hopeless": status["none"],
+        "unknown": status["unknown"],
+    }
+
+
+def _lengths(found: Sequence[int]) -> dict[str, float]:
+    if not found:
+        return {}
+    low, middle, high = np.percentile(found, [0, 50, 100]).tolist()
+    return {"least": low, "median": middle, "mean": float(np.mean(found)), "most": high}
+
+
+def _counted(values: Iterable[str]) -> list[dict[str, Any]]:
+    return [{"what": what, "rows": n} for what, n in Counter(values).most_common(TOP)]
+
+
+def _listed(records: Sequence[Mapping[str, Any]], of: Callable[[Any], set[str]]) -> list[dict[str, Any]]:
+    """What occurs in most records, with their number; names of the same number by the alphabet."""
+    found = Counter(name for r in records for name in of(r))
+    order = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [{"what": what, "rows": n} for what, n in order[:TOP]]
+
+
+def _component(c: Mapping[str, Any]) -> str:
+    return f"{c['feature']} {c['op']} {'missing' if c['value'] is None else c['value']}"
+
+
+def _cover(explainer: Explainer, asked: Asked, records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The few proved rules that explain the most rows: again and again the rule that is proved of most of the rest.
+
+    Under constraints that compare with the present, a rule may be proved for several rows each by itself: it is one.
+    Of rules that serve as many, the shorter is taken, then the earlier. Within 1 - 1/e of the best choice of so many.
+    """
+    owners: dict[str, list[int]] = {}
+    for i, r in enumerate(records):
+        if not r["error"] and r["found_for"] is None and r["rule"]["verdict"]["standing"] == "proved":
+            owners.setdefault(r["rule"]["text"], []).append(i)
+    reach = Reach(explainer, asked.X)
+    able = np.array([not r["error"] for r in records], dtype=bool)
+    chosen = sorted(owners.values(), key=lambda rows: -max(records[i]["support"]["refused"] for i in rows))[:CANDIDATES]
+    serves: dict[int, np.ndarray] = {}
+    for rows in chosen:
+        serves[rows[0]] = served = np.zeros(len(records), dtype=bool)
+        served[rows] = True
+        try:
+            rule = rule_of(records[rows[0]]["rule"])
+            for i in rows if reach.signs else rows[:1]:
+                served[reach.of(rule, asked.X[i])] = True
+        except InputError:  # a label that JSON cannot hold
+            continue
+        served &= able
+    met = {i: int(served.sum()) for i, served in serves.items()}
+    rest, covered = able.copy(), list[int]()
+    rules = list[dict[str, Any]]()
+    heap = [(-n, records[i]["rule"]["cardinality"], i) for i, n in met.items()]
+    heapify(heap)
+    while heap:
+        before, length, best = heap[0]  # a gain is never more than it was, so that most need not be counted anew
+        gain = int((serves[best] & rest).sum())
+        if gain < -before:
+            heapreplace(heap, (-gain, length, best))
+            continue
+        if not gain:
+            break
+        heappop(heap)
+        rest &= ~serves[best]
+        covered.append(gain)
+        if len(rules) < RULES:
+            told = records[best]["rule"]
+            rules.append(
+                {
+                    "rule": told["text"],
+                    "conditions": list(told["conditions"]),
+                    "row": records[best]["row"],
+                    "length": told["cardinality"],
+                    "serves": met[best],
+                    "new": gain,
+                    "together": sum(covered),
+                }
+            )
+    total, n = np.cumsum(covered), int(able.sum())
+    enough = {f"{share:.0%}": np.flatnonzero(total >= share * n - 1e-9)[:1] + 1 for share in (0.5, 0.9, 1.0)}
+    needed = {share: int(at[0]) if len(at) else None for share, at in enough.items()}
+    return {"rules": rules, "distinct": len(owners), "rows": n, "needed": needed}
+
+
+def _by(
+    name: str, values: Sequence[Any], totals: Sequence[tuple[Any, int, int]], records: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The shares for each value of a column."""
+    group = _groups([value for value, _, _ in totals], [n for _, n, _ in totals])
+    found: dict[str, dict[str, Any]] = {}
+    for value, rows, refused in totals:
+        entry = found.setdefault(group(value), {"group": group(value), "all": 0, "refused": 0, "records": []})
+        entry["all"] += rows
+        entry["refused"] += refused
+    for value, record in zip(values, records, strict=True):
+        found[group(value)]["records"].append(record)
+    told = []
+    for entry in found.values():
+        mine = entry.pop("records")
+        answered = [r for r in mine if not r["error"]]
+        first = _listed([r for r in answered if r["counterfactuals"]], _first_changes)
+        costs = [r["counterfactuals"][0]["cost"] for r in answered if r["counterfactuals"]]
+        told.append(
+            entry
+            | _shares(mine)
+            | {
+                "length": float(np.median([r["rule"]["cardinality"] for r in answered])) if answered else None,
+                "cost": float(np.median(costs)) if costs else None,
+                "features": [f["what"] for f in _listed(answered, _features)[:3]],
+                "changed": [f["what"] for f in first[:3]],
+            }
+        )
+    if sum(g["group"] != "missing" for g in told) == len(totals) - sum(value is None for value, _, _ in totals):
+        told.sort(key=lambda g: (-g["all"], g["group"]))
+    else:  # cut at quartiles
+        told.sort(
+            key=lambda g: (g["group"] == "missing", float(g["group"].split(" to ")[0]) if " to " in g["group"] else 0)
+        )
+    return {"column": name, "groups": told}
+
+
+def _features(record: Mapping[str, Any]) -> set[str]:
+    return {c["feature"] for c in record["rule"]["components"]}
+
+
+def _first_changes(record: Mapping[str, Any]) -> set[str]:
+    return {c["feature"] for c in record["counterfactuals"][0]["changes"]}
+
+
+def _groups(values: Sequence[Any], counts: Sequence[int]) -> Callable[[Any], str]:
+    """What the group of a value is called: the value, or where numbers are many, its quarter of the rows."""
+    numbers = [
+        (v, n) for v, n in zip(values, counts, strict=True) if isinstance(v, int | float) and not isinstance(v, bool)
+    ]
+    if len(values) <= GROUPS or any(isinstance(v, str) for v in values):
+        return lambda value: "missing" if value is None else str(value)
+    spread = np.repeat([v for v, _ in numbers], [n for _, n in numbers])
+    cuts = np.unique(np.quantile(spread, [0.25, 0.5, 0.75], method="lower"))
+    held = [[v for v, _ in numbers if k == np.searchsorted(cuts, v)] for k in range(len(cuts) + 1)]
+    names = [f"{min(vs):g} to {max(vs):g}" if vs else "" for vs in held]
+    return lambda value: "missing" if value is None else names[int(np.searchsorted(cuts, value))]

@@ -1,0 +1,175 @@
+"""dueto batch: why were these thousands refused, and what have they in common?"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from dueto.cli import console
+from dueto.cli.explain import _finder as finder
+from dueto.cli.inputs import FILE, at_most_k, explainer_for, model_and_data, options, outcome, running
+from dueto.errors import InputError, known, some
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+    from dueto.batch import Batch, Progress
+    from dueto.explain import Explainer
+
+__all__ = ["batch"]
+
+ANSWERED, BAD_INPUT = 0, 2
+
+
+@click.command(short_help="Why were many rows refused, and what have they in common?")
+@options(
+    model_and_data,
+    click.option(
+        "--out", type=FILE, required=True, metavar="PLACE", help="A folder, or a .parquet or .jsonl file; see below."
+    ),
+    click.option("--where", metavar="CONDITION", help='Rows that meet it, as in "score <= .5 and age > 30".'),
+    click.option("--applicants", type=FILE, metavar="FILE", help="Take the rows from here: new applicants."),
+    click.option("--by", multiple=True, metavar="COLUMN", help="Tell shares by its values; may be repeated."),
+    click.option("--share", is_flag=True, help="Give a row another row's rule where that is proved for it: sooner."),
+    click.option("--jobs", type=int, default=1, show_default=True, help="Rows at the same time; -1: all processors."),
+    outcome,
+    click.option("--method", default="auto", show_default=True, help="As of explain."),
+    click.option(
+        "--counted",
+        type=click.Choice(["components", "conditions"]),
+        default="components",
+        show_default=True,
+        help="What is least: bounds, or conditions (an interval is one).",
+    ),
+    click.option(
+        "--seconds", type=float, default=30.0, show_default=True, help="The longest to look for a shortest rule."
+    ),
+    click.option(
+        "--plausible", type=float, metavar="SHARE", help="Only applicants as ordinary as this share of DATA, as .95."
+    ),
+    click.option("--widen", is_flag=True, help="Move each bound as far out as the rule stays proved."),
+    at_most_k,
+    running,
+)
+@click.pass_context
+def batch(
+    ctx: click.Context,
+    /,
+    *,
+    data: Path,
+    out: Path,
+    where: str | None,
+    applicants: Path | None,
+    by: Sequence[str],
+    share: bool,
+    jobs: int,
+    k: int,
+    seed: int,
+    as_json: bool,
+    method: str,
+    counted: Literal["components", "conditions"],
+    seconds: float,
+    **given: Any,
+) -> None:
+    """Why were the rows of DATA that MODEL refuses refused, and what have they in common?
+
+    \b
+    Examples:
+      dueto batch model.skops data.csv --out refused
+      dueto batch model.skops data.csv --out refused --where "score <= .5 and age > 30" --by sex --jobs -1
+      dueto batch model.skops data.csv --out refused.parquet --applicants new.csv --plaf loan.plaf
+
+    Every row gets the answer that dueto explain gives it. A folder will hold rows.jsonl, rows.parquet, summary.json
+    and a page, index.html; a file holds the rows. A run that is stopped, by whatever, goes on where it was if the same
+    is asked again. Rows that are not refused are passed over; what goes wrong with one row is told in its record.
+
+    \b
+    Exit codes:
+      0  answered
+      2  usage or bad input; or no row has an answer
+    """
+    from dueto.batch.results import Place
+
+    Place.of(out)  # before the work
+    explainer = explainer_for(data=data, **given | {"method": finder(method, counted, seconds)})
+    rows = None if applicants is None else _applicants(applicants, explainer)
+    columns = _columns(by, explainer, rows, data, given["space_file"])
+    if jobs == 0:
+        raise InputError("--jobs must not be 0; give 1, 2, ... or -1 for all processors")
+    if not out.suffix and find_spec("pyarrow") is None:
+        console.note("rows.parquet is not written: it needs the package pyarrow; run: pip install pyarrow")
+    found = _watched(
+        explainer,
+        rows,
+        out=out,
+        where=where,
+        by=columns,
+        share=share,
+        k=k,
+        rng=seed,
+        n_jobs=jobs,
+        source="" if applicants is None else applicants.name,
+    )
+    if as_json:
+        console.say_json(found.summary)
+    else:
+        console.say(str(found))
+    if found.failed:
+        first = found.failed[0]
+        console.complain(f"{len(found.failed):,} rows have no answer; the first, row {first['row']}: {first['error']}")
+    console.note(f"wrote {out / 'index.html' if out.is_dir() else out}")
+    ctx.exit(BAD_INPUT if len(found.failed) == len(found) else ANSWERED)
+
+
+def _watched(explainer: Explainer, rows: Any, **asked: Any) -> Batch:
+    """The batch, with its progress on the terminal, and what to do if it is interrupted."""
+    from dueto.batch import batch as many
+
+    now = "explaining the rows"
+    done = 0
+
+    def progress(told: Progress) -> None:
+        nonlocal now, done
+        now, done = str(told), told.done
+
+    try:
+        with console.working(lambda: now):
+            return many(explainer, rows, **asked, progress=progress)
+    except KeyboardInterrupt:
+        console.note(f"interrupted; {done:,} answers are kept: run the same again to go on" if done else "interrupted")
+        raise
+
+
+def _applicants(path: Path, explainer: Explainer) -> pd.DataFrame:
+    from dueto.cli.tables import kinds_in, read_table
+
+    with console.working(f"reading {path.name}"):
+        table = read_table(path, kinds_in(explainer.space))
+    for column in explainer.space.columns:
+        if column not in table:
+            hint = known(column, table.columns, "it has")
+            raise InputError(f"{path.name} has no column {column!r}, which the data has; {hint}")
+    return table
+
+
+def _columns(
+    by: Sequence[str], explainer: Explainer, rows: pd.DataFrame | None, data: Path, space_file: Path | None
+) -> dict[str, Any]:
+    """The columns that shares are told by, with their values where they are no features."""
+    features = {name: None for name in by if name in explainer.space.names}
+    others = [name for name in by if name not in features]
+    if not others:
+        return dict(features)
+    from dueto.cli.tables import kinds_declared, read_table
+
+    table = read_table(data, kinds_declared(space_file)) if rows is None else rows
+    for name in others:
+        if name not in table:
+            hint = known(name, table.columns, f"there are {some(table.columns)}, and not")
+            raise InputError(f"there is no column {name!r} to tell shares by; {hint}")
+    return features | {name: table[name] for name in others}

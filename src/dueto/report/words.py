@@ -1,0 +1,68 @@
+"""Conditions as a person says them, and texts that Markdown takes as they are."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dueto.rule import Component, Rule
+
+__all__ = ["conditions", "in_markdown", "share", "text"]
+
+FIRST = re.compile(r"^(\d*)([.)]|>|[-+=]+)(?=\s|$)|^(?=>)")  # what would start a list, a heading or a quotation
+SPECIAL = re.compile(r"[\\`*\[\]<|~&#$!]|(?<![^\W_])_|_(?![^\W_])")
+
+
+def text(value: Any) -> str:
+    """A value for a reader; None is missing."""
+    return "missing" if value is None else str(value)
+
+
+def conditions(rule: Rule) -> list[tuple[str, str]]:
+    """What a rule demands of each of its features, in words, in its order.
+
+    >>> from dueto.rule import Component, Rule
+    >>> conditions(Rule((Component("age", ">=", 30), Component("income", "<=", 22), Component("age", "<=", 39))))
+    [('age', 'between 30 and 39'), ('income', 'at most 22')]
+    """
+    found: dict[str, list[Component]] = {}
+    for component in rule:
+        found.setdefault(component.feature, []).append(component)
+    return [(feature, _in_words(parts)) for feature, parts in found.items()]
+
+
+def _in_words(parts: Iterable[Component]) -> str:
+    value = {component.op: text(component.value) for component in parts}
+    low, high, same = (value.get(op) for op in (">=", "<=", "="))
+    told = [] if same is None else [same]
+    if low is not None and high is not None:
+        told.append(f"exactly {low}" if low == high else f"between {low} and {high}")
+    else:
+        told += [f"at least {low}"] * (low is not None) + [f"at most {high}"] * (high is not None)
+    return " and ".join(told)
+
+
+def share(part: int, whole: int) -> str:
+    """A part of some rows as a percentage: never 0 or 100 where it is neither.
+
+    >>> share(1, 3000), share(1, 3), share(0, 0)
+    ('under 1%', '33%', 'none')
+    """
+    if not whole:
+        return "none"
+    percent = 100 * part / whole
+    if 0 < percent < 1:
+        return "under 1%"
+    return "over 99%" if 99 < percent < 100 else f"{percent:.0f}%"
+
+
+def in_markdown(value: Any) -> str:
+    """A text that Markdown shows as it is, in a paragraph or in a cell of a table.
+
+    >>> print(in_markdown("*a*|b_c <script>"))
+    \\*a\\*\\|b_c \\<script>
+    """
+    return FIRST.sub(lambda m: f"{m[1] or ''}\\{m[2] or ''}", SPECIAL.sub(r"\\\g<0>", " ".join(text(value).split())))

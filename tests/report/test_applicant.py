@@ -1,0 +1,259 @@
+"""The page of an applicant says what the explanation says, in any browser, to anybody, about any data."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pytest
+from markdown_it import MarkdownIt
+
+import dueto
+from dueto import InputError
+from report.kinds import DATA, KINDS, NASTY, model
+
+ROWS = "[...document.querySelectorAll('main tr')].map(r => [...r.querySelectorAll('th, td')].map(c => c.innerText))"
+FEW = ["proved", "constrained", "refuted", "unknown", "short", "missing", "ordinal", "nasty", "wide"]
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def as_text(value) -> str:
+    return "missing" if value is None else str(value)
+
+
+def bare(text: str) -> str:
+    """Without what is only a place to break a line."""
+    return words(text.replace("\u200b", ""))
+
+
+@pytest.mark.parametrize("kind", FEW)
+def test_the_page_says_what_print_says(kind, opened):
+    e = KINDS[kind]()
+    page = opened(e.to_html())
+    shown = bare(page.inner_text("body"))
+    for name, sentence in e.sentences().items():
+        assert words(sentence.removesuffix(":")) in shown, name
+    rows = page.evaluate(ROWS)
+    tables = [[bare(cell) for cell in row] for row in rows]
+    for component in e.rule:
+        row = next(row for row in tables if row[:1] == [words(component.feature)] and len(row) == 3)
+        assert words(as_text(component.value)) in row[1]
+        assert row[2] == words(as_text(e.applicant[component.feature]))
+    for c in e.counterfactuals:
+        for change in c.changes:
+            before, after = (words(as_text(v)) for v in (change.before, change.after))
+            cells = "\t".join([words(change.feature), before, f"→ {after}"])
+            assert any(cells in "\t".join(row) for row in tables), change
+        assert f"{c.cost:.3g}" in shown
+        assert e.shown(c.score) in shown
+    assert all(words(c) in shown for c in e.constraints)
+    assert shown.count("✗ broken") == len(e.broken)
+
+
+@pytest.mark.parametrize(
+    ("kind", "dark"), [("constrained", False), ("missing", True), ("refuted", False), ("short", True), ("nasty", False)]
+)
+def test_a_page_is_accessible_in_light_and_dark_and_asks_the_network_for_nothing(kind, dark, opened, accessible):
+    page = opened(KINDS[kind]().to_html(), dark=dark)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    accessible(page)
+
+
+@pytest.mark.parametrize("kind", ["short", "nasty", "wide"])
+def test_a_page_fits_a_telephone_and_paper(kind, opened):
+    page = opened(KINDS[kind]().to_html(), width=360)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.emulate_media(media="print")
+    assert not page.locator("details").first.is_visible()
+    assert page.locator("h1").is_visible()
+    assert page.pdf()[:5] == b"%PDF-"
+
+
+def test_a_page_is_read_by_keyboard(opened):
+    page = opened(KINDS["proved"]().to_html())
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#main")
+
+
+def test_no_text_of_the_user_s_is_html(opened):
+    e = KINDS["nasty"]()
+    html = e.to_html()
+    assert "<script>alert" not in html
+    assert "onerror=alert(1)>" not in html
+    assert "49" not in html.partition("<body>")[2].partition("{{ 7")[0][-200:]
+    page = opened(html)
+    assert page.evaluate("document.querySelectorAll('main b, main i, main img, main a').length") == 0
+    shown = bare(page.inner_text("body"))
+    assert words("<i>Zoë</i> | 'O”Neil' is refused") in shown
+    for name, label in list(NASTY.items())[:4]:
+        assert words(name) in shown
+        assert words(label) in shown
+    isolated = [bare(text) for text in page.locator("bdi").all_inner_texts()]
+    assert "الدخل الشهري" in isolated
+
+
+@pytest.mark.parametrize("kind", ["proved", "searched", "refuted", "short"])
+def test_the_same_seed_gives_the_same_page_byte_for_byte(kind):
+    again = KINDS[kind].__wrapped__()
+    first = KINDS[kind]()
+    assert again.to_html() == first.to_html()
+    assert again.to_markdown() == first.to_markdown()
+    assert again.to_letter() == first.to_letter()
+
+
+def test_the_badge_says_how_it_is_known():
+    def badge(e):
+        return unescape(re.search(r'class="badge \w+">([^<]*)<', e.to_html())[1])
+
+    assert badge(KINDS["proved"]()) == "proved for every possible applicant"
+    assert badge(KINDS["constrained"]()) == "proved for every possible applicant whom the constraints allow"
+    assert badge(KINDS["searched"]()) == "holds on 5 of 5 rows; searched, not proved"
+    assert badge(KINDS["refuted"]()) == "refuted: there is an exception"
+
+
+def test_the_pictures_of_a_page_count_all_rows(opened):
+    page = opened(KINDS["short"]().to_html())
+    for one in page.locator(".picture details").all():
+        one.locator("summary").click()
+        cells = one.locator("td.number").all_inner_texts()
+        assert sum(int(cell.replace(",", "")) for cell in cells) == 400
+    pictures = page.locator(".picture svg[role=img]")
+    assert pictures.count() == 1
+    assert "The applicant: 11.18" in pictures.first.get_attribute("aria-label")
+
+
+def test_where_nothing_helps_the_page_has_no_rule():
+    html = KINDS["nothing_helps"]().to_html()
+    assert "No change that the constraints allow would flip the decision (proved by exhaustive)." in html
+    assert "badge" not in html.partition("</style>")[2]
+
+
+def test_where_nobody_is_accepted_the_page_still_counts(opened):
+    e = dueto.explain(lambda t: ((t["income"] == 12) & (t["debt"] == 5)) * 1.0, DATA, 1)
+    assert "of the 0 accepted" in opened(e.to_html()).inner_text("main")
+    assert e.to_letter()
+
+
+def test_a_page_of_the_changes_alone(opened, accessible):
+    changes = dueto.Explainer(model, DATA).changes(1)
+    page = opened(changes.to_html())
+    accessible(page)
+    assert "It is due to" not in page.inner_text("main")
+    assert "income" in page.inner_text("main")
+    assert changes.to_markdown().startswith("# Row 1 is refused")
+    assert changes.to_dict()["provenance"] == dueto.explain(model, DATA, 1).to_dict()["provenance"]
+
+
+def test_a_notebook_shows_the_page_in_a_frame(opened):
+    e = KINDS["proved"]()
+    page = opened(f"<!DOCTYPE html><html lang=en><title>notebook</title><main>{e._repr_html_()}</main>")
+    frame = page.frame_locator("iframe")
+    assert frame.locator("h1").inner_text() == e.sentences()["decision"]
+
+
+def test_an_explanation_that_was_pickled_gives_the_same_page_but_for_what_if():
+    e = KINDS["short"]()
+    copy = pickle.loads(pickle.dumps(e))
+    assert copy == e
+    assert copy.background.whatif is None
+    assert copy.to_dict() == e.to_dict()
+    assert copy.to_markdown() == e.to_markdown()
+    assert copy.background.pictures == e.background.pictures
+
+
+def test_nothing_of_a_page_is_worked_out_before_it_is_asked_for():
+    asked = []
+
+    def counting(table):
+        asked.append(len(table))
+        return model(table)
+
+    e = dueto.explain(counting, DATA, 1)
+    before = len(asked)
+    assert e.background._made == {}
+    str(e)
+    assert len(asked) == before
+    assert e.background._made == {}
+
+
+def test_a_model_that_cannot_score_everybody_still_gets_a_page():
+    wide = DATA.assign(extra=range(5))
+    seen = set(wide.itertuples(index=False, name=None))
+
+    def fussy(table):
+        if any(row not in seen and row[2] != 1 for row in table.itertuples(index=False, name=None)):
+            raise RuntimeError("never seen")
+        return model(table)
+
+    e = dueto.explain(fussy, wide, 1, constraints="fixed('extra')")
+    assert e.to_dict()["provenance"]["model"]["sha256"] is None
+    assert "Row 1 is refused" in e.to_html()
+
+
+@pytest.mark.parametrize("kind", ["proved", "refuted", "nasty", "short", "missing"])
+def test_markdown_shows_the_user_s_texts_as_they_are(kind):
+    e = KINDS[kind]()
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(e.to_markdown())
+    assert not re.search(r"<(?!/?(h1|h2|p|table|thead|tbody|tr|th|td|ul|li|strong)\b)", html)
+    shown = words(unescape(re.sub(r"<[^>]*>", " ", html)))
+    for component in e.rule:
+        assert words(component.feature) in shown
+    for c in e.counterfactuals:
+        for change in c.changes:
+            assert words(f"{change.feature}: ") in shown
+    tables = re.findall(r"<tr>(.*?)</tr>", html, re.DOTALL)
+    assert all(row.count("<t") in (3, 4) for row in tables)
+
+
+@pytest.mark.parametrize(
+    "text", ["- a", "1. a", "+ b", "# c", "> d", "=", "---", "*", "_x_", "a_b", "1) c", "&amp;", "$x$", "<!--"]
+)
+def test_no_text_starts_a_block_in_markdown(text):
+    from dueto.report.words import in_markdown
+
+    html = MarkdownIt("commonmark").render(f"- {in_markdown(text)}\n\n{in_markdown(text)}\n")
+    assert words(unescape(re.sub(r"<[^>]*>", " ", html))) == f"{text} {text}"
+    assert html.count("<li>") == html.count("<p>") == 1
+
+
+def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    e = KINDS["proved"]()
+    text = e.to_html(tmp_path / "why.html")
+    assert (tmp_path / "why.html").read_text(encoding="utf-8") == text
+    with pytest.raises(InputError, match=r"cannot write .*nowhere.*: No such file or directory"):
+        e.to_html(tmp_path / "nowhere" / "why.html")
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(InputError, match=r"cannot write .*why.md: No space left on device"):
+        e.to_markdown(tmp_path / "why.md")
+    assert [p.name for p in tmp_path.iterdir()] == ["why.html"]
+
+
+def test_a_page_can_do_without_what_if_and_without_the_data(opened, accessible):
+    e = KINDS["short"]()
+    small = e.to_html(what_if=False)
+    assert "What if?" not in small
+    assert "What if?" in e.to_html()
+    alone = replace(e, background=None)
+    assert alone.to_dict() == {name: v for name, v in e.to_dict().items() if name != "provenance"}
+    accessible(opened(alone.to_html()))
+    assert "SHA-256" not in alone.to_markdown()
+    assert "1. income" in alone.to_letter()
+
+
+def test_a_seed_that_is_a_generator_is_told_as_none():
+    rng = np.random.default_rng(3)
+    assert "none: a generator was given" in dueto.explain(model, DATA, 1, rng=rng).to_html()
+    assert "<dd>7</dd>" in dueto.explain(model, DATA, 1, rng=7).to_html()
