@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -83,7 +84,11 @@ def test_bad_input_is_one_sentence_and_exit_code_2(dueto, folder, tmp_path, opti
 
 
 def test_interrupted_it_ends_with_130_and_what_is_done_is_kept(folder, tmp_path):
-    command = [sys.executable, "-m", "dueto", *ASK, "--out", str(tmp_path / "out"), "--jobs", "1"]
+    rng = np.random.default_rng(0)  # so many rows that it is not done before it is interrupted
+    many = {"age": rng.integers(18, 70, 4000), "income": rng.integers(5, 60, 4000), "debt": rng.integers(0, 40, 4000)}
+    pd.DataFrame(many).to_csv(tmp_path / "many.csv", index=False)
+    command = [sys.executable, "-m", "dueto", *ASK, "--out", str(tmp_path / "out")]
+    command[command.index("data.csv")] = str(tmp_path / "many.csv")
     run = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     journal = tmp_path / "out" / "journal.jsonl"
     while run.poll() is None and not (journal.exists() and journal.stat().st_size):
