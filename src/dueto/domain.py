@@ -56,7 +56,7 @@ class Domain:
         present = column[there]
         if weights is not None:
             values, inverse = np.unique(present, return_inverse=True)
-            counts = np.bincount(inverse, weights=weights[there], minlength=len(values))
+            counts = np.bincount(inverse, weights=weights[there], minlength=len(values)).astype(np.float64)
             return cls(values, counts, float(weights[~there].sum()))
         values, counts = np.unique(present, return_counts=True)
         return cls(values, counts.astype(np.float64), float(len(column) - len(present)))

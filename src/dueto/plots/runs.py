@@ -189,6 +189,8 @@ def plot_times(found: Comparison | Sequence[Comparison] | Mapping[str, Any], ax:
     """
     times = _times(found)
     ax = axes_or_new(ax)
+    from matplotlib.ticker import LogLocator
+
     for y, seconds in enumerate(times.values()):
         middle, late = np.median(seconds), np.quantile(seconds, 0.95)
         line, dot = (None, None) if y else ("to the 95th percentile", "median")
@@ -199,6 +201,9 @@ def plot_times(found: Comparison | Sequence[Comparison] | Mapping[str, Any], ax:
     _methods(ax, list(times), along="y")
     ax.set(xscale="log", xlabel="seconds", ylim=(len(times) - 0.5, -0.6))
     ax.margins(x=0.12)
+    ax.xaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter("{x:g}")
     ax.grid(axis="x", color="#BBBBBB", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False, fontsize="small")
