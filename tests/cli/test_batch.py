@@ -97,7 +97,7 @@ def test_interrupted_it_ends_with_130_and_what_is_done_is_kept(folder, tmp_path)
     out, err = run.communicate(timeout=120)
     kept = journal.read_bytes().count(b"\n")
     assert run.returncode == 130, err
-    assert b"answers are kept: run the same again to go on" in err
+    assert b"what is done is kept: run the same again to go on" in err
     assert not out
     assert kept >= 1
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from dueto.cli import console
-from dueto.cli.explain import _finder as finder
+from dueto.cli.explain import finder_of as finder
 from dueto.cli.inputs import FILE, at_most_k, explainer_for, model_and_data, options, outcome, running
 from dueto.errors import InputError, known, some
 
@@ -131,17 +131,16 @@ def _watched(explainer: Explainer, rows: Any, **asked: Any) -> Batch:
     from dueto.batch import batch as many
 
     now = "explaining the rows"
-    done = 0
 
     def progress(told: Progress) -> None:
-        nonlocal now, done
-        now, done = str(told), told.done
+        nonlocal now
+        now = str(told)
 
     try:
         with console.working(lambda: now):
             return many(explainer, rows, **asked, progress=progress)
     except KeyboardInterrupt:
-        console.note(f"interrupted; {done:,} answers are kept: run the same again to go on" if done else "interrupted")
+        console.note("interrupted; what is done is kept: run the same again to go on")
         raise
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dueto.cli.asked import Asked
     from dueto.explanation import Changes, Explanation
 
-__all__ = ["answered", "explain"]
+__all__ = ["answered", "explain", "finder_of"]
 
 ANSWERED, NONE, BAD_INPUT, UNKNOWN = 0, 1, 2, 3
 MANY = 6  # conditions that a person reads
@@ -119,7 +119,7 @@ def explain(
         refuse_output(path, PAGES[kind])
         if list(wanted.values()).count(path) > 1:
             raise InputError(f"two things cannot be written to {path}: give each a name of its own")
-    explainer = explainer_for(**given | {"method": _finder(method, counted, seconds)})
+    explainer = explainer_for(**given | {"method": finder_of(method, counted, seconds)})
     ask: Callable[..., Explanation] = partial(explainer.explain, k=k, at_most=at_most, rng=seed)
     asked = asked_rows(explainer, rows, applicants, refused_only=refused_only)
     for path in wanted.values():
@@ -204,7 +204,7 @@ def _shorter(short: bool, wide: bool) -> str:
     return f"too long to read? {hints}"
 
 
-def _finder(method: str, counted: Literal["components", "conditions"], seconds: float) -> Any:
+def finder_of(method: str, counted: Literal["components", "conditions"], seconds: float) -> Any:
     """The finder of a name, with what it is told of the shortest rule."""
     from dueto.rules import AutoRule, MinimumRule
 
