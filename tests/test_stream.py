@@ -150,7 +150,7 @@ def test_explanations_of_streamed_data_are_those_of_the_same_data_in_memory(meth
     whole = source.frame()
     two = Explainer(model, whole, space=FeatureSpace.infer(whole, onehot=onehot), **options)
     assert np.array_equal(one.refused, two.refused)
-    assert one._fingerprint() == two._fingerprint()
+    assert one.data_fingerprint == two.data_fingerprint
     for row in one.refused[:1].tolist():
         a, b = (e.explain(row, rng=3, at_most=2) for e in (one, two))
         assert str(a) == str(b)

@@ -58,8 +58,8 @@ class Domain:
             values, inverse = np.unique(present, return_inverse=True)
             counts = np.bincount(inverse, weights=weights[there], minlength=len(values)).astype(np.float64)
             return cls(values, counts, float(weights[~there].sum()))
-        values, counts = np.unique(present, return_counts=True)
-        return cls(values, counts.astype(np.float64), float(len(column) - len(present)))
+        values, many = np.unique(present, return_counts=True)
+        return cls(values, many.astype(np.float64), float(len(column) - len(present)))
 
     def widened(self, low: float, high: float, *, integer: bool) -> Domain:
         """The declared range [low, high]; a short range of whole numbers is listed."""

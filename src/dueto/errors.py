@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["InputError", "count", "known", "some"]
+__all__ = ["InputError", "count", "in_words", "known", "some"]
 
 
 class InputError(ValueError):
@@ -22,6 +22,17 @@ def count(n: int, noun: str) -> str:
     ('1 row', '1,200 rows')
     """
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def in_words(value: Any) -> str:
+    """A value for a reader: None is missing, and a label that reads so stands in quotes.
+
+    >>> in_words(None), in_words("missing"), in_words(2.5)
+    ('missing', "'missing'", '2.5')
+    """
+    if value is None:
+        return "missing"
+    return repr(value) if value == "missing" else str(value)
 
 
 def known(name: Any, names: Iterable[Any], otherwise: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import fields, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,18 +16,19 @@ from dueto.counterfactuals.ranking import neat
 from dueto.distance import Distance
 from dueto.domain import NEAR
 from dueto.errors import InputError, some
-from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support, shown
+from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support, not_refused
 from dueto.models import as_model
 from dueto.models.plausibility import plausibility
 from dueto.models.tables import features_of
 from dueto.options import whole
-from dueto.plaf import Expr, Together, parse_constraints
+from dueto.plaf import Together
+from dueto.plaf.files import read_constraints
 from dueto.report.background import Background, pictures
 from dueto.report.page import versions
 from dueto.rule import Rule, Standing
 from dueto.rules import AutoRule, Oracle, ShortRule, finder_named, widened
 from dueto.rules.draws import Rows
-from dueto.seeds import generator
+from dueto.seeds import as_seed, generator
 from dueto.sources import as_source
 from dueto.space import FeatureSpace
 from dueto.stream import encoded
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dueto.counterfactuals import Answer, Method, Query
+    from dueto.plaf import Expr
     from dueto.rules import Finder
 
 __all__ = ["Explainer", "explain"]
@@ -108,7 +109,6 @@ class Explainer:
         self.X, self.distinct, self.which, self.counts = encoded(space, data)
         self.plausible = plausible
         self.plausibility = None if plausible is None else plausibility(space, self.X, plausible)
-        self._hash: str | None = None
 
     @cached_property
     def good(self) -> NDArray[np.bool_]:
@@ -268,10 +268,7 @@ class Explainer:
         if score > self.model.threshold:
             others = self.refused[:3].tolist()
             hint = f"refused are, for example, rows {some(others)}" if others else "nobody in the data is refused"
-            raise InputError(
-                f"{label} is not refused: its score {shown(score, self.model.threshold)} is above the threshold "
-                f"{self.model.threshold:g}, so there is no refusal to explain; {hint}"
-            )
+            raise InputError(not_refused(label, score, self.model.threshold, hint))
         return label, score, self.query(x)
 
     def _ask(self, query: Query, k: int, rng: np.random.Generator) -> Answer:
@@ -299,12 +296,19 @@ class Explainer:
             return told
         return (*told, f"the whole must be as ordinary as {self.plausible:.0%} of the data (by an isolation forest)")
 
+    def _broken(self, query: Query) -> tuple[str, ...]:
+        """The constraints in words that the applicant breaks by staying as they are."""
+        told = [constraint.sentence() for constraint in self.constraints if self._breaks(query.x, constraint)]
+        if (odd := query.plausibility) is not None and float(odd.margin(query.x[None])[0]) <= odd.cut:
+            told.append(self.sentences()[-1])
+        return tuple(told)
+
     def _breaks(self, x: NDArray[np.float64], constraint: Expr) -> bool:
         """Whether an applicant breaks a constraint on what is proposed by staying as they are."""
         if isinstance(constraint, Together):
             return False
         bound = constraint.bind(self.space)
-        return bool(bound.features) and not bound(lambda j: x[j], x)
+        return not bound(lambda j: x[j], x)
 
     def _certified(self, oracle: Oracle, finder: Finder, rule: Rule, seconds: float) -> Rule:
         """The rule with a certificate, if it is proved."""
@@ -314,17 +318,16 @@ class Explainer:
             oracle,
             rule,
             constraints=self.constraints,
-            data_fingerprint=self._fingerprint,
+            data_fingerprint=lambda: self.data_fingerprint,
             weights=getattr(finder, "weights", None),
             seconds=seconds,
         )
         return replace(rule, certificate=certificate)
 
-    def _fingerprint(self) -> str:
+    @cached_property
+    def data_fingerprint(self) -> str:
         """The hash of the encoded data."""
-        if self._hash is None:
-            self._hash = as_hash(self.X)
-        return self._hash
+        return as_hash(self.X)
 
     def _background(self, query: Query, rule: Rule, changes: Changes, rng: Any) -> Background:
         """What a page tells besides; nothing of it is worked out here."""
@@ -334,6 +337,8 @@ class Explainer:
         def whatif() -> dict[str, Any] | None:
             from dueto.report.whatif import offline
 
+            if not np.isclose(float(self.model.score(x[None])[0]), changes.score, rtol=1e-6, atol=1e-9):
+                raise InputError(f"the model has changed since it explained {changes.label}: explain it again")
             ordinary = (self.sentences()[-1], query.plausibility) if query.plausibility else None
             constraints = self.constraints
             return offline(self.model, space, constraints, x, distance, proposals=proposals, ordinary=ordinary)
@@ -363,10 +368,10 @@ class Explainer:
         except InputError:  # a black box that does not score every instance
             known = {"of": "nothing", "sha256": None}
         return {
-            "seed": int(rng) if isinstance(rng, int | np.integer) else None,
+            "seed": as_seed(rng),
             "versions": versions("numpy", "pandas", "scipy", "scikit-learn"),
             "model": {"name": self.model.name, "of": known["of"], "sha256": known["sha256"]},
-            "data": {"rows": int(self.counts.sum()), "features": len(self.space), "sha256": self._fingerprint()},
+            "data": {"rows": int(self.counts.sum()), "features": len(self.space), "sha256": self.data_fingerprint},
         }
 
     def support(self, rule: Rule) -> Support:
@@ -400,7 +405,7 @@ class Explainer:
             status=answer.status,
             reason=(conflict.told(query) or answer.reason) if answer.status is Status.NONE else answer.reason,
             constraints=self.sentences(),
-            broken=tuple(constraint.sentence() for constraint in self.constraints if self._breaks(query.x, constraint)),
+            broken=self._broken(query),
             method=answer.by,
             black_box=self.model.black_box,
             rows_scored=answer.rows_scored,
@@ -477,42 +482,3 @@ def explain(
         widen=widen,
     )
     return explainer.explain(row, k=k, at_most=at_most, rng=rng)
-
-
-def read_constraints(constraints: Any) -> tuple[Expr, ...]:
-    """Constraints from PLAF text, the path of a file, an expression, or several of these.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read or a line is no constraint.
-    """
-    if isinstance(constraints, Expr):
-        return (constraints,)
-    if isinstance(constraints, str):
-        if constraints.endswith(".plaf"):
-            raise InputError(f"{constraints!r} is read as constraints, not as the name of a file; give a pathlib.Path")
-        return parse_constraints(constraints)
-    if isinstance(constraints, Path):
-        return parse_constraints(plaf_text(constraints), name=constraints.name)
-    if not np.iterable(constraints):
-        raise TypeError(
-            f"constraints must be PLAF text, a Path, an expression or several of these, got {constraints!r}"
-        )
-    return tuple(expr for part in constraints for expr in read_constraints(part))
-
-
-def plaf_text(path: Path) -> str:
-    """What a file of constraints holds.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as problem:
-        raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not a text file in UTF-8") from None

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dueto.counterfactuals import Status
+from dueto.errors import in_words
+from dueto.report.words import outcome
 from dueto.rule import Standing
 
 if TYPE_CHECKING:
@@ -32,8 +34,7 @@ class Change:
     after: Any
 
     def __str__(self) -> str:
-        before, after = ("missing" if v is None else v for v in (self.before, self.after))
-        return f"{self.feature}: {before} → {after}"
+        return f"{self.feature}: {in_words(self.before)} → {in_words(self.after)}"
 
 
 @dataclass(frozen=True)
@@ -166,11 +167,8 @@ class Changes:
         return f"Not all of this is proved, since the inside of the model could not be read: {self.black_box}."
 
     def _decision(self) -> str:
-        outcome = f'"{self.desired}"' if isinstance(self.desired, str) else f"class {self.desired}"
-        if self.desired is None:
-            outcome = "the desired outcome"
         return (
-            f"{self.label} is refused: its score for {outcome} is {self.shown(self.score)}, "
+            f"{self.label} is refused: its score for {outcome(self.desired)} is {self.shown(self.score)}, "
             f"and more than {self.threshold:g} is needed."
         )
 
@@ -233,21 +231,23 @@ class Changes:
         InputError
             If the file cannot be written.
         """
-        from dueto.report import applicant
+        from dueto.report.applicant import page
+        from dueto.report.page import saved
 
-        return applicant.saved(applicant.page(self, what_if=what_if), path)
+        return saved(page(self, what_if=what_if), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The same in Markdown, without the pictures; see `to_html`."""
-        from dueto.report import applicant
+        from dueto.report.applicant import markdown
+        from dueto.report.page import saved
 
-        return applicant.saved(applicant.markdown(self), path)
+        return saved(markdown(self), path)
 
     def _repr_html_(self) -> str | None:
-        """The page in a frame of its own, for a notebook."""
+        """The page in a frame of its own, for a notebook; for the what-if no black box is asked."""
         from dueto.report.page import framed
 
-        return framed(self.to_html, f"Why {self.label} is refused")
+        return framed(lambda: self.to_html(what_if=not self.black_box), f"Why {self.label} is refused")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,8 +276,11 @@ class Explanation(Changes):
     def sentences(self) -> dict[str, str]:
         """What `print` says in words, each sentence by its name, without lists and line breaks: for another layout."""
         why = {}
-        if len(self.rule):  # else nothing can help: see the changes
+        if len(self.rule):
             why = {"due_to": self._due_to(), "claim": self._claim(), "scope": self._scope()}
+        elif other := self.rule.verdict and self.rule.verdict.counterexample:  # else nothing can help: see the changes
+            by = f"The method {self.finder!r} names no condition, and there is somebody who is accepted"
+            why = {"nothing": f"{by}{self._exception(other)}: it does not tell what the decision is due to."}
         return super().sentences() | why | ({"short": self._in_short(self.short)} if self.short else {})
 
     def _paragraphs(self) -> list[str]:
@@ -286,6 +289,8 @@ class Explanation(Changes):
         if "claim" in said:
             listed = _listed(said["due_to"], [f"- {c}" for c in self.rule.conditions()])
             why = [f"{listed}\n{_wrap(said['claim'])}", _wrap(said["scope"])]
+        elif "nothing" in said:
+            why = [_wrap(said["nothing"])]
         short = [_wrap(said["short"])] if self.short else []
         return [decision, *why, *short, *changes]
 
@@ -413,6 +418,12 @@ def shown(score: float, threshold: float) -> str:
     """A score with three digits, or as many as put it on its side of the threshold."""
     texts = (f"{score:.{digits}g}" for digits in range(3, 17))
     return next((text for text in texts if (float(text) > threshold) == (score > threshold)), repr(score))
+
+
+def not_refused(label: str, score: float, threshold: float, hint: str) -> str:
+    """Why there is nothing to explain."""
+    above = f"its score {shown(score, threshold)} is above the threshold {threshold:g}"
+    return f"{label} is not refused: {above}, so there is no refusal to explain; {hint}"
 
 
 def _listed(heading: str, lines: Iterable[str]) -> str:

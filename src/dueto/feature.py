@@ -11,7 +11,7 @@ import numpy as np
 
 from dueto import frames
 from dueto.domain import Domain, distinct_rows
-from dueto.errors import InputError, some
+from dueto.errors import InputError, in_words, some
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -99,8 +99,7 @@ class Feature:
 
     def text(self, value: float) -> str:
         """An encoded value for a reader, with as many digits as tell it from every other number."""
-        label = self.label(value)
-        return "missing" if label is None else str(label)
+        return in_words(self.label(value))
 
 
 @dataclass(frozen=True, eq=False)

@@ -106,7 +106,7 @@ class Packed(Matrix):
             rows, at = key
             if isinstance(at, int | np.integer):
                 return self.columns[at].of(rows)
-            chosen = [self.columns[j] for j in np.arange(self.shape[1])[_listed(at)]]
+            chosen = [self.columns[j] for j in np.arange(self.shape[1])[list(at) if isinstance(at, tuple) else at]]
             return _stacked([column.of(rows) for column in chosen])
         if isinstance(key, int | np.integer | slice):
             return _stacked([column.of(key) for column in self.columns])
@@ -147,10 +147,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Matrix):
         return np.asarray(value)
     return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value
-
-
-def _listed(at: Any) -> Any:
-    return list(at) if isinstance(at, tuple) else at
 
 
 def _stacked(columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:

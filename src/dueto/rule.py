@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dueto.box import Box
-from dueto.errors import InputError
+from dueto.errors import InputError, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ class Component:
             raise InputError(f"a condition on {self.feature!r} cannot use {self.op!r}; use '<=', '>=' or '='")
 
     def __str__(self) -> str:
-        return f"{_named(self.feature)} {self.op} {'missing' if self.value is None else self.value}"
+        return f"{_named(self.feature)} {self.op} {in_words(self.value)}"
 
 
 class Standing(StrEnum):

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dueto.errors import InputError
 
-__all__ = ["generator"]
+__all__ = ["as_seed", "generator"]
+
+
+def as_seed(rng: Any) -> int | None:
+    """The number that draws were made by, if one was given."""
+    return int(rng) if isinstance(rng, int | np.integer) else None
 
 
 def generator(rng: np.random.Generator | int | None) -> np.random.Generator:

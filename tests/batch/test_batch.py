@@ -345,3 +345,9 @@ def test_time_is_not_part_of_the_answers(whole_run):
     found, _ = whole_run
     assert all("seconds" in r for r in found)
     assert not any("seconds" in r for r in found.answers)
+
+
+def test_a_file_of_a_kind_that_is_not_written_is_no_folder(explainer, tmp_path):
+    with pytest.raises(InputError, match=r"refused\.csv must be a folder, or a file that ends in \.parquet or \.jsonl"):
+        dueto.batch(explainer, out=tmp_path / "refused.csv")
+    assert list(tmp_path.iterdir()) == []

@@ -10,13 +10,12 @@ import pytest
 
 import dueto
 from dueto.report.portfolio import portfolio_page
-from report.conftest import accessible, browser, opened  # noqa: F401  fixtures
 
 pytest.importorskip("playwright", reason="pages are opened by playwright")
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_the_page_is_accessible_and_asks_the_network_for_nothing(whole_run, opened, accessible, dark):  # noqa: F811
+def test_the_page_is_accessible_and_asks_the_network_for_nothing(whole_run, opened, accessible, dark):
     found, folder = whole_run
     page = opened(folder / "index.html", dark=dark)
     accessible(page)
@@ -25,7 +24,7 @@ def test_the_page_is_accessible_and_asks_the_network_for_nothing(whole_run, open
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_names_of_every_script_are_shown_as_they_are_and_none_is_markup(whole_run, opened):  # noqa: F811
+def test_names_of_every_script_are_shown_as_they_are_and_none_is_markup(whole_run, opened):
     page = opened(whole_run[1] / "index.html")
     text = page.locator("main").inner_text()
     assert "job's" in text

@@ -42,9 +42,7 @@ def files(tmp_path, monkeypatch):
     ],
 )
 @pytest.mark.parametrize("verb", ["explain", "counterfactuals"])
-def test_the_class_that_is_taken_for_the_desired_one_is_told_unless_it_was_named(
-    dueto, files, verb, classes, note
-):
+def test_the_class_that_is_taken_for_the_desired_one_is_told_unless_it_was_named(dueto, files, verb, classes, note):
     fitted = RandomForestClassifier(5, random_state=0).fit(DATA, np.array(classes)[GOOD.astype(int)])
     files(fitted)
     row = int(np.flatnonzero(fitted.predict(DATA) == classes[0])[0])

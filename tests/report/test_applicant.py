@@ -9,11 +9,13 @@ from html import unescape
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
+from sklearn.tree import DecisionTreeClassifier
 
 import dueto
-from dueto import InputError
+from dueto import InputError, Rule, Standing, Verdict
 from report.kinds import DATA, KINDS, NASTY, model
 
 ROWS = "[...document.querySelectorAll('main tr')].map(r => [...r.querySelectorAll('th, td')].map(c => c.innerText))"
@@ -71,7 +73,8 @@ def test_a_page_fits_a_telephone_and_paper(kind, opened):
     page = opened(KINDS[kind]().to_html(), width=360)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.emulate_media(media="print")
-    assert not page.locator("details").first.is_visible()
+    assert not any(one.is_visible() for one in page.locator("details.screen").all())
+    assert page.locator("details.paper td").first.is_visible()  # what is filed says who it is about
     assert page.locator("h1").is_visible()
     assert page.pdf()[:5] == b"%PDF-"
 
@@ -257,3 +260,48 @@ def test_a_seed_that_is_a_generator_is_told_as_none():
     rng = np.random.default_rng(3)
     assert "none: a generator was given" in dueto.explain(model, DATA, 1, rng=rng).to_html()
     assert "<dd>7</dd>" in dueto.explain(model, DATA, 1, rng=7).to_html()
+
+
+def test_where_nothing_helps_a_short_rule_has_nothing_to_say():
+    data = pd.DataFrame({"a": np.arange(10), "b": np.arange(10)})
+    e = dueto.explain(lambda t: (t["a"] > 5).astype(float), data, 0, constraints='fixed("a")', at_most=2)
+    assert "In short" not in e.to_html() + e.to_markdown()
+    assert "the same whatever the applicant changes as far as the constraints allow" in e.to_letter()
+
+
+def test_a_rule_without_conditions_that_is_refuted_is_not_passed_over():
+    data = pd.DataFrame({"a": np.arange(100)})
+    e = dueto.explain(lambda t: (t["a"] > 98).astype(float), data, 0)
+    refuted = Verdict(Standing.REFUTED, "geco", 0, {"a": 99})
+    e = replace(e, rule=Rule((), verdict=refuted), finder="anchor")
+    for told in (str(e), e.to_html(), e.to_markdown()):
+        assert "names no condition" in told
+    assert "DO NOT SEND" in e.to_letter()
+
+
+def test_a_constraint_that_the_applicant_breaks_is_not_called_kept():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": np.append(rng.integers(40, 60, 300), 99), "b": np.append(rng.integers(0, 9, 300), 99)})
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(data, data["a"] < 50)
+    odd = dueto.explain(model, data, 300, plausible=0.9)
+    assert odd.broken == odd.constraints
+    alone = dueto.explain(model, data, 300, constraints="x.a <= 50")
+    assert alone.broken == alone.constraints
+    assert "✗ broken" in alone.to_html()
+
+
+def test_a_page_of_a_model_that_was_fitted_again_is_refused():
+    data = pd.DataFrame({"a": np.arange(40), "b": np.arange(40) % 7})
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(data, data["a"] > 20)
+    e = dueto.explain(model, data, 0)
+    model.fit(data, data["a"] < 20)
+    with pytest.raises(dueto.InputError, match="has changed since it explained Row 0"):
+        e.to_html()
+
+
+def test_a_label_that_reads_like_a_missing_value_is_told_from_one():
+    data = pd.DataFrame({"c": ["missing", None, "x", "y"] * 5, "v": range(20)})
+    e = dueto.explain(lambda t: (t["c"].isna() | (t["v"] > 12)).astype(float), data, 0)
+    assert str(e.rule) == "c = 'missing' and v <= 12" or "c = 'missing'" in str(e.rule)
+    assert "&#39;missing&#39;" in e.to_html()
+    assert e.applicant["c"] == "missing"

@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_is_refused_before_the_work(explain, made, option,
 def test_two_things_are_not_written_into_one_file(explain, made):
     code, _, err = explain("--row", made[1][0], "--html", "a.html", "--letter", "a.html")
     assert code == 2
-    assert "two things cannot be written to a.html" in err
+    assert "a.html: give each a name of its own" in err
 
 
 def test_a_disk_that_is_full_costs_the_page_and_not_the_answer(explain, made, tmp_path, monkeypatch):

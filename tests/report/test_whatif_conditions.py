@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import dueto
 from dueto.models import as_model
 from dueto.report.whatif import offline
 from dueto.report.whatif.conditions import condition
+from dueto.report.whatif.controls import controls_of
 from plaf.test_bind import CONSTRAINTS, NUMBERS, ROWS, SPACE
 from report.offline import everything, numbers, page_of
 
@@ -53,3 +56,21 @@ def test_a_constraint_holds_in_the_page_where_it_holds(judged, constraint, rows,
     bound = constraint.bind(WIDE)
     expected = np.broadcast_to(bound(lambda j: X[:, j], now), len(rows)).tolist()
     assert judged(condition(constraint, WIDE, now), X) == expected
+
+
+@pytest.mark.parametrize(
+    ("told", "offered"),
+    [
+        ("cf.deb == x.deb + 0.1234", 1.26 + 0.1234),
+        ("cf.deb >= -3.652 and cf.deb <= -3.651", -3.651),
+        ("cf.deb <= 3.7777", 3.7777),
+        ("cf.deb * 3 >= 100", 100 / 3),
+    ],
+)
+def test_of_a_range_what_a_constraint_leaves_is_offered_to_its_ends(told, offered):
+    frame = pd.DataFrame({"deb": [1.26, 3.0, 5.0]})
+    space = dueto.FeatureSpace.infer(frame).declare({"deb": {"low": -50, "high": 60}})
+    x = np.array([1.26])
+    (control,) = controls_of(space, dueto.parse_constraints(told), x, x[None], most=20)
+    assert np.isclose(control.values[:, 0], offered, rtol=1e-12).any()
+    assert len(control) > 15 or "==" in told

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Batch", "Place", "read_batch"]
 
+OTHERS = (".csv", ".tsv", ".json", ".html", ".xlsx", ".txt", ".arrow", ".feather")  # a batch is not written so
+
 TABLE, ROWS, SUMMARY, PAGE = "rows.parquet", "rows.jsonl", "summary.json", "index.html"
 TIMES = ("seconds",)
 
@@ -133,6 +135,8 @@ class Place:
         """
         path = Path(out)
         kind = path.suffix.lower() if path.suffix.lower() in (".parquet", ".jsonl") and not path.is_dir() else ""
+        if path.suffix.lower() in OTHERS and not path.is_dir():
+            raise InputError(f"{path} must be a folder, or a file that ends in .parquet or .jsonl")
         if kind:
             refuse_output(path, [kind], needs="pyarrow" if kind == ".parquet" else None)
         return cls(path, kind)

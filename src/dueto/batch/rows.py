@@ -10,7 +10,7 @@ import numpy as np
 from dueto.batch.where import selected
 from dueto.domain import distinct_rows
 from dueto.errors import InputError, known
-from dueto.frames import is_frame
+from dueto.frames import is_frame, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -209,7 +209,7 @@ def _columns(explainer: Explainer, by: Any, table: Any, X: NDArray[np.float64]) 
 
 
 def _plain(value: Any) -> Any:
-    value = value.item() if isinstance(value, np.generic) else value
+    value = plain(value)
     return None if value is None or value != value else value
 
 

@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Progress", "batch"]
 
 FORMAT, VERSION = "dueto batch", 1
-ROUND = (
-    32  # rows explained between two looks at which rules serve others; not more where jobs are, or answers would differ
-)
+# Rows explained between two looks at which rules serve others; not more where jobs are, or answers would differ.
+ROUND = 32
 SAME = ("desired", "threshold", "constraints", "label")  # told once, in the summary, or by row
 
 
@@ -221,7 +220,8 @@ class Shelf:
             rows = self.reach.of(rule_of(record["rule"]), self.reach.X[at])
         except InputError:  # a label that JSON cannot hold
             return
-        told = {key: record[key] for key in ("rule", "support")} | {"found_for": int(self._number(at))}
+        number = int(self.asked.numbers[self.asked.first[at]])
+        told = {key: record[key] for key in ("rule", "support")} | {"found_for": number}
         for row in rows[rows > at].tolist():
             if row not in self.served or record["rule"]["cardinality"] < self.served[row][0]:
                 self.served[row] = record["rule"]["cardinality"], told
@@ -230,9 +230,6 @@ class Shelf:
         """The shortest rule that serves a row, of those the one found for the earliest."""
         found = self.served.pop(at, None)
         return None if found is None else found[1]
-
-    def _number(self, at: int) -> int:
-        return int(self.asked.numbers[self.asked.first[at]])
 
 
 def _shared(record: dict[str, Any], lent: Mapping[str, Any]) -> dict[str, Any]:
@@ -274,7 +271,7 @@ def _question(explainer: Explainer, asked: Asked, **options: Any) -> dict[str, A
         "model": fingerprint(model) | {"name": model.name},
         "desired outcome": as_json(model.desired),
         "threshold": model.threshold,
-        "data": explainer._fingerprint(),
+        "data": explainer.data_fingerprint,
         "space": _text_hash(json.dumps(written_space(explainer.space), sort_keys=True)),
         "constraints": [str(constraint) for constraint in explainer.constraints],
         "method": _described(explainer.finder),

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dueto.plaf import And, Compare, Fixed, Ref, Together, walk
-from dueto.plaf.expr import FLIP
+from dueto.plaf import Compare, Fixed, Ref, Together, walk
+from dueto.plaf.expr import FLIP, conjuncts
 from dueto.rule import Component, Rule
 
 if TYPE_CHECKING:
@@ -47,13 +47,13 @@ class Reach:
         space = explainer.query(X[0]).space if len(X) else explainer.space
         self.space = space
         self.inside = space.contains(X)
-        compared = [part for expr in explainer.constraints for part in _compared(expr)]
+        parts = [part for expr in explainer.constraints for part in conjuncts(expr)]
+        compared = [found for part in parts for found in _compared(part)]
         self.signs = {(space.index(name), sign) for name, sign in compared}
 
-    def of(self, rule: Rule, x: NDArray[np.float64], among: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-        """Positions of the applicants for whom a rule that is proved for `x` is proved; `among` narrows them."""
-        at = np.arange(len(self.X)) if among is None else among
-        at = at[rule.box(self.space).contains(self.X[at]) & self.inside[at]]
+    def of(self, rule: Rule, x: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Positions of the applicants for whom a rule that is proved for `x` is proved."""
+        at = np.flatnonzero(rule.box(self.space).contains(self.X) & self.inside)
         for j, sign in self.signs:
             at = at[_stays(self.X[at, j], x[j], sign)]
         return at
@@ -67,8 +67,6 @@ class _Present(NamedTuple):
 
 
 def _compared(expr: Expr) -> Iterable[_Present]:
-    if isinstance(expr, And):
-        return [found for part in expr.parts for found in _compared(part)]
     if isinstance(expr, Together):
         return []
     if isinstance(expr, Compare) and isinstance(expr.left, Ref) and isinstance(expr.right, Ref):

@@ -14,16 +14,17 @@ from dueto.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from dueto.batch.rows import Asked
     from dueto.explain import Explainer
 
-__all__ = ["SMALL", "summarised"]
+__all__ = ["summarised"]
 
 TOP = 15  # features, components and kinds of change that are listed
 RULES = 10  # rules of the cover that are listed
 CANDIDATES = 3_000  # rules that the cover chooses among: those that most rows of the data meet
 GROUPS = 12  # values of a column that are groups of their own; numbers beyond that are cut at their quartiles
-SMALL = 30  # rows below which a share says little
 
 
 def summarised(explainer: Explainer, asked: Asked, records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -43,12 +44,9 @@ def summarised(explainer: Explainer, asked: Asked, records: Sequence[Mapping[str
         "seconds": sum(r.get("seconds", 0.0) for r in answered if r["same_as"] is None),
         "lengths": _lengths([r["rule"]["cardinality"] for r in answered]),
         "conditions": _lengths([len(r["rule"]["conditions"]) for r in answered]),
-        "features": _listed(answered, lambda r: {c["feature"] for c in r["rule"]["components"]}),
+        "features": _listed(answered, _features),
         "components": _listed(answered, lambda r: {_component(c) for c in r["rule"]["components"]}),
-        "changed": _listed(
-            [r for r in answered if r["counterfactuals"]],
-            lambda r: {c["feature"] for c in r["counterfactuals"][0]["changes"]},
-        ),
+        "changed": _listed([r for r in answered if r["counterfactuals"]], _first_changes),
         "cover": _cover(explainer, asked, records),
         "by": [_by(name, values, asked.totals[name], records) for name, values in asked.by.items()],
         "errors": _counted(r["error"] for r in records if r["error"]),
@@ -110,7 +108,7 @@ def _cover(explainer: Explainer, asked: Asked, records: Sequence[Mapping[str, An
     reach = Reach(explainer, asked.X)
     able = np.array([not r["error"] for r in records], dtype=bool)
     chosen = sorted(owners.values(), key=lambda rows: -max(records[i]["support"]["refused"] for i in rows))[:CANDIDATES]
-    serves: dict[int, np.ndarray] = {}
+    serves: dict[int, NDArray[np.bool_]] = {}
     for rows in chosen:
         serves[rows[0]] = served = np.zeros(len(records), dtype=bool)
         served[rows] = True
@@ -121,10 +119,31 @@ def _cover(explainer: Explainer, asked: Asked, records: Sequence[Mapping[str, An
         except InputError:  # a label that JSON cannot hold
             continue
         served &= able
-    met = {i: int(served.sum()) for i, served in serves.items()}
-    rest, covered = able.copy(), list[int]()
-    rules = list[dict[str, Any]]()
-    heap = [(-n, records[i]["rule"]["cardinality"], i) for i, n in met.items()]
+    covering = _covering(serves, {i: records[i]["rule"]["cardinality"] for i in serves}, able)
+    total, n = np.cumsum([gain for _, gain in covering]), int(able.sum())
+    rules = [
+        {
+            "rule": records[i]["rule"]["text"],
+            "conditions": list(records[i]["rule"]["conditions"]),
+            "row": records[i]["row"],
+            "length": records[i]["rule"]["cardinality"],
+            "serves": int(serves[i].sum()),
+            "new": gain,
+            "together": int(together),
+        }
+        for (i, gain), together in zip(covering[:RULES], total, strict=False)
+    ]
+    enough = {f"{share:.0%}": np.flatnonzero(total >= share * n - 1e-9)[:1] + 1 for share in (0.5, 0.9, 1.0)}
+    needed = {share: int(at[0]) if len(at) else None for share, at in enough.items()}
+    return {"rules": rules, "distinct": len(owners), "rows": n, "needed": needed}
+
+
+def _covering(
+    serves: Mapping[int, NDArray[np.bool_]], lengths: Mapping[int, int], rest: NDArray[np.bool_]
+) -> list[tuple[int, int]]:
+    """The rules that serve most of the rest, one after the other, each with how many; until none serves any of it."""
+    found = []
+    heap = [(-int(served.sum()), lengths[i], i) for i, served in serves.items()]
     heapify(heap)
     while heap:
         before, length, best = heap[0]  # a gain is never more than it was, so that most need not be counted anew
@@ -135,32 +154,16 @@ def _cover(explainer: Explainer, asked: Asked, records: Sequence[Mapping[str, An
         if not gain:
             break
         heappop(heap)
-        rest &= ~serves[best]
-        covered.append(gain)
-        if len(rules) < RULES:
-            told = records[best]["rule"]
-            rules.append(
-                {
-                    "rule": told["text"],
-                    "conditions": list(told["conditions"]),
-                    "row": records[best]["row"],
-                    "length": told["cardinality"],
-                    "serves": met[best],
-                    "new": gain,
-                    "together": sum(covered),
-                }
-            )
-    total, n = np.cumsum(covered), int(able.sum())
-    enough = {f"{share:.0%}": np.flatnonzero(total >= share * n - 1e-9)[:1] + 1 for share in (0.5, 0.9, 1.0)}
-    needed = {share: int(at[0]) if len(at) else None for share, at in enough.items()}
-    return {"rules": rules, "distinct": len(owners), "rows": n, "needed": needed}
+        rest = rest & ~serves[best]
+        found.append((best, gain))
+    return found
 
 
 def _by(
     name: str, values: Sequence[Any], totals: Sequence[tuple[Any, int, int]], records: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """The shares for each value of a column."""
-    group = _groups([value for value, _, _ in totals], [n for _, n, _ in totals])
+    group, ranges = _groups([value for value, _, _ in totals], [n for _, n, _ in totals])
     found: dict[str, dict[str, Any]] = {}
     for value, rows, refused in totals:
         entry = found.setdefault(group(value), {"group": group(value), "all": 0, "refused": 0, "records": []})
@@ -184,12 +187,7 @@ def _by(
                 "changed": [f["what"] for f in first[:3]],
             }
         )
-    if sum(g["group"] != "missing" for g in told) == len(totals) - sum(value is None for value, _, _ in totals):
-        told.sort(key=lambda g: (-g["all"], g["group"]))
-    else:  # cut at quartiles
-        told.sort(
-            key=lambda g: (g["group"] == "missing", float(g["group"].split(" to ")[0]) if " to " in g["group"] else 0)
-        )
+    told.sort(key=lambda g: (ranges.index(g["group"]) if ranges else -g["all"], g["group"]))
     return {"column": name, "groups": told}
 
 
@@ -201,15 +199,19 @@ def _first_changes(record: Mapping[str, Any]) -> set[str]:
     return {c["feature"] for c in record["counterfactuals"][0]["changes"]}
 
 
-def _groups(values: Sequence[Any], counts: Sequence[int]) -> Callable[[Any], str]:
-    """What the group of a value is called: the value, or where numbers are many, its quarter of the rows."""
+def _groups(values: Sequence[Any], counts: Sequence[int]) -> tuple[Callable[[Any], str], list[str]]:
+    """What the group of a value is called: the value, or where numbers are many, its quarter of the rows.
+
+    And the names of the quarters, rising, missing last; none where each value is a group.
+    """
     numbers = [
         (v, n) for v, n in zip(values, counts, strict=True) if isinstance(v, int | float) and not isinstance(v, bool)
     ]
-    if len(values) <= GROUPS or any(isinstance(v, str) for v in values):
-        return lambda value: "missing" if value is None else str(value)
+    if len(values) <= GROUPS or len(numbers) < sum(v is not None for v in values):
+        return lambda value: "missing" if value is None else str(value), []
     spread = np.repeat([v for v, _ in numbers], [n for _, n in numbers])
     cuts = np.unique(np.quantile(spread, [0.25, 0.5, 0.75], method="lower"))
     held = [[v for v, _ in numbers if k == np.searchsorted(cuts, v)] for k in range(len(cuts) + 1)]
     names = [f"{min(vs):g} to {max(vs):g}" if vs else "" for vs in held]
-    return lambda value: "missing" if value is None else names[int(np.searchsorted(cuts, value))]
+    names.append("missing")
+    return lambda value: names[-1 if value is None else int(np.searchsorted(cuts, value))], names

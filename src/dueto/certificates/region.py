@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dueto.domain import distinct_rows, same
-from dueto.plaf import And, Compare, Fixed, Ref, Together, fixed, walk
+from dueto.plaf import Compare, Fixed, Ref, Together, walk
+from dueto.plaf.expr import conjuncts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -99,7 +100,7 @@ class Region:
         components: Sequence[Component] = (),
     ) -> None:
         self.space, self.x, self.components = space, x, components
-        single = [part for constraint in constraints for part in _conjuncts(constraint)]
+        single = [part for constraint in constraints for part in conjuncts(constraint)]
         self.constraints = [part.bind(space) for part in single if not isinstance(part, Together)]
         self.parts = self._parts()
 
@@ -232,13 +233,6 @@ def _product(parts: Sequence[Part]) -> Part:
     grid = np.meshgrid(*(np.arange(len(part.values)) for part in parts), indexing="ij")
     values = np.hstack([part.values[at.ravel()] for part, at in zip(parts, grid, strict=True)])
     return Part(tuple(j for part in parts for j in part.members), values)
-
-
-def _conjuncts(expr: Expr) -> list[Expr]:
-    """What must hold, one by one."""
-    if isinstance(expr, And):
-        return [part for inner in expr.parts for part in _conjuncts(inner)]
-    return [fixed(name) for name in expr.names] if isinstance(expr, Fixed) else [expr]
 
 
 def _halves(expr: Expr) -> list[Expr]:

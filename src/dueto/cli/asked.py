@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
     from dueto.explain import Explainer
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     Encoded = list[tuple["Asked", NDArray[np.float64] | None]]  # None where a row does not fit the space
 
-__all__ = ["Asked", "asked_rows", "encoded_rows", "refused_only"]
+__all__ = ["Asked", "applicants_in", "asked_rows", "encoded_rows", "refused_only"]
 
 refused_only = click.option("--refused-only", is_flag=True, help="Pass over rows that are not refused, and count them.")
 
@@ -55,6 +56,8 @@ def asked_rows(
     """The rows asked about; notes on stderr say what of them is outside the space, and how many are passed over."""
     import numpy as np
 
+    from dueto.explanation import not_refused
+
     found = encoded_rows(explainer, rows, applicants)
     where = "" if applicants is None else f" of {applicants.name}"
     fit = [(one, x) for one, x in found if x is not None]
@@ -69,17 +72,13 @@ def asked_rows(
             of = f"{n:,} of {len(found):,} rows{where}" if len(found) > 1 else fit[0][0].label
             console.note(f"{of} {'is' if n == 1 else 'are'} not refused: passed over")
         return [one for one, _ in found if one.number not in accepted]
-    refused = explainer.refused.tolist()
+    labels, refused = {one.number: one.label for one, _ in fit}, explainer.refused.tolist()
     if applicants is not None:
         refused = [one.number for one, _ in fit if one.number not in accepted]
     hint = f"refused are, for example, rows {some(refused[:3])}{where}" if refused else f"no row{where} is refused"
     hint = f"only row {refused[0]}{where} is refused" if len(refused) == 1 else hint
-    return [
-        one._replace(problem=_not_refused(explainer, one, accepted[one.number], hint))
-        if one.number in accepted
-        else one
-        for one, _ in found
-    ]
+    why = {n: not_refused(labels[n], score, explainer.model.threshold, hint) for n, score in accepted.items()}
+    return [one._replace(problem=why.get(one.number, one.problem)) for one, _ in found]
 
 
 def encoded_rows(explainer: Explainer, rows: Sequence[int], applicants: Path | None) -> Encoded:
@@ -95,15 +94,21 @@ def _of_data(explainer: Explainer, rows: Sequence[int]) -> Encoded:
     return found
 
 
-def _of_applicants(explainer: Explainer, rows: Sequence[int], applicants: Path) -> Encoded:
+def applicants_in(path: Path, explainer: Explainer) -> pd.DataFrame:
+    """The table of a file of applicants, which must have the columns of DATA."""
     from dueto.cli.tables import kinds_in, read_table
 
-    table, name = read_table(applicants, kinds_in(explainer.space)), applicants.name
+    with console.working(f"reading {path.name}"):
+        table = read_table(path, kinds_in(explainer.space))
     for column in explainer.space.columns:
         if column not in table:
-            raise InputError(
-                f"{name} has no column {column!r}, which the data has; {known(column, table.columns, 'it has')}"
-            )
+            hint = known(column, table.columns, "it has")
+            raise InputError(f"{path.name} has no column {column!r}, which the data has; {hint}")
+    return table
+
+
+def _of_applicants(explainer: Explainer, rows: Sequence[int], applicants: Path) -> Encoded:
+    table, name = applicants_in(applicants, explainer), applicants.name
     found: Encoded = []
     for row in rows or range(len(table)):
         if not 0 <= row < len(table):
@@ -115,14 +120,6 @@ def _of_applicants(explainer: Explainer, rows: Sequence[int], applicants: Path) 
             text = str(problem).replace(", row 0", "", 1)
             found.append((one._replace(problem=f"{name}, row {row}: {text}"), None))
     return found
-
-
-def _not_refused(explainer: Explainer, one: Asked, score: float, hint: str) -> str:
-    from dueto.explanation import shown
-
-    threshold = explainer.model.threshold
-    above = f"its score {shown(score, threshold)} is above the threshold {threshold:g}"
-    return f"{one.label} is not refused: {above}, so there is no refusal to explain; {hint}"
 
 
 def _note_outside(explainer: Explainer, x: NDArray[np.float64], label: str) -> None:

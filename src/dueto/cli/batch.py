@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from dueto.cli import console
+from dueto.cli.asked import applicants_in
 from dueto.cli.explain import finder_of as finder
 from dueto.cli.inputs import FILE, at_most_k, explainer_for, model_and_data, options, outcome, running
 from dueto.errors import InputError, known, some
@@ -97,7 +98,7 @@ def batch(
 
     Place.of(out)  # before the work
     explainer = explainer_for(data=data, **given | {"method": finder(method, counted, seconds)})
-    rows = None if applicants is None else _applicants(applicants, explainer)
+    rows = None if applicants is None else applicants_in(applicants, explainer)
     columns = _columns(by, explainer, rows, data, given["space_file"])
     if jobs == 0:
         raise InputError("--jobs must not be 0; give 1, 2, ... or -1 for all processors")
@@ -142,18 +143,6 @@ def _watched(explainer: Explainer, rows: Any, **asked: Any) -> Batch:
     except KeyboardInterrupt:
         console.note("interrupted; what is done is kept: run the same again to go on")
         raise
-
-
-def _applicants(path: Path, explainer: Explainer) -> pd.DataFrame:
-    from dueto.cli.tables import kinds_in, read_table
-
-    with console.working(f"reading {path.name}"):
-        table = read_table(path, kinds_in(explainer.space))
-    for column in explainer.space.columns:
-        if column not in table:
-            hint = known(column, table.columns, "it has")
-            raise InputError(f"{path.name} has no column {column!r}, which the data has; {hint}")
-    return table
 
 
 def _columns(

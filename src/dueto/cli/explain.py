@@ -60,6 +60,9 @@ PAGES = {"html": [".html", ".htm"], "markdown": [".md", ".markdown"], "letter": 
         "--certificate", type=FILE, metavar="FILE", help="Write what was proved of the rule (.json), to verify."
     ),
     click.option("--html", type=FILE, metavar="FILE", help="Write a page (.html); {row} in the name for several rows."),
+    click.option(
+        "--no-what-if", is_flag=True, help="A page without the what-if, which a slow model may be slow to make."
+    ),
     click.option("--markdown", type=FILE, metavar="FILE", help="Write the page without pictures (.md)."),
     click.option(
         "--letter", type=FILE, metavar="FILE", help="Write a letter with the principal reasons (.md, .txt or .html)."
@@ -78,6 +81,7 @@ def explain(
     refused_only: bool,
     certificate: Path | None,
     html: Path | None,
+    no_what_if: bool,
     markdown: Path | None,
     letter: Path | None,
     at_most: int | None,
@@ -117,13 +121,10 @@ def explain(
     wanted = {kind: path for kind, path in pages.items() if path is not None}
     for kind, path in wanted.items():
         refuse_output(path, PAGES[kind])
-        if list(wanted.values()).count(path) > 1:
-            raise InputError(f"two things cannot be written to {path}: give each a name of its own")
     explainer = explainer_for(**given | {"method": finder_of(method, counted, seconds)})
     ask: Callable[..., Explanation] = partial(explainer.explain, k=k, at_most=at_most, rng=seed)
     asked = asked_rows(explainer, rows, applicants, refused_only=refused_only)
-    for path in wanted.values():
-        _refuse_pages(path, [one.number for one in asked])
+    _refuse_pages(list(wanted.values()), [one.number for one in asked])
     found: list[Explanation] = []
     unwritten = False
     if certificate is not None and len(asked) != 1:
@@ -136,7 +137,7 @@ def explain(
     def written(number: int) -> None:
         nonlocal unwritten
         for kind, path in wanted.items():
-            unwritten |= not _written(kind, _of_row(path, number), found[-1])
+            unwritten |= not _written(kind, _of_row(path, number), found[-1], what_if=not no_what_if)
 
     code = answered(asked, kept, "searching for changes and a rule", as_json=as_json, listed=refused_only, then=written)
     if any(map(_long, found)):
@@ -150,19 +151,23 @@ def _of_row(path: Path, number: int) -> Path:
     return path.with_name(path.name.replace("{row}", str(number)))
 
 
-def _refuse_pages(path: Path, numbers: Sequence[int]) -> None:
-    """Refuse one file for several rows, and files that are there already."""
-    if len(numbers) > 1 and "{row}" not in path.name:
-        name = f"{path.stem}-{{row}}{path.suffix}"
-        raise InputError(f"{len(numbers)} rows need a file each: put {{row}} into the name, as in {name}")
-    for number in numbers:
-        refuse_output(_of_row(path, number), [path.suffix.lower()])
+def _refuse_pages(paths: Sequence[Path], numbers: Sequence[int]) -> None:
+    """Refuse one file for several rows or pages, and files that are there already."""
+    for path in paths:
+        if len(numbers) > 1 and "{row}" not in path.name:
+            name = f"{path.stem}-{{row}}{path.suffix}"
+            raise InputError(f"{len(numbers)} rows need a file each: put {{row}} into the name, as in {name}")
+    every = [_of_row(path, number).resolve() for path in paths for number in dict.fromkeys(numbers)]
+    for path in every:
+        refuse_output(path, [path.suffix.lower()])
+        if every.count(path) > 1:
+            raise InputError(f"two things cannot be written to {path}: give each a name of its own")
 
 
-def _written(kind: str, path: Path, found: Explanation) -> bool:
+def _written(kind: str, path: Path, found: Explanation, *, what_if: bool) -> bool:
     """Write a page of an explanation; whether that was possible."""
     write: dict[str, Callable[[Path], str]] = {
-        "html": found.to_html,
+        "html": partial(found.to_html, what_if=what_if),
         "markdown": found.to_markdown,
         "letter": found.to_letter,
     }

@@ -213,8 +213,8 @@ def _tell_assumed(model: Model, desired: str | None) -> None:
 
 def constraints_in(plaf: Path) -> list[tuple[Line, Expr]]:
     """The constraints of a file, each with the line it stands on."""
-    from dueto.explain import plaf_text
     from dueto.plaf import parse_constraints
+    from dueto.plaf.files import plaf_text
     from dueto.plaf.scan import scan
 
     text = plaf_text(plaf)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import re
-import zlib
-from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from dueto.cli import console
 from dueto.errors import InputError, count, some
+from dueto.sources.base import PACKED, ending
+from dueto.sources.text import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     import pandas as pd
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["AS_SEEN", "Kinds", "is_number", "kinds_declared", "kinds_in", "large_table", "read_table"]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": None, ".dat": None}  # None: blanks, and nothing but numbers
-PACKED = (".gz", ".bz2", ".xz")
 LARGE = 20_000_000  # values, from which on a table is not read into memory where only its encoded rows are needed
 LARGE_TEXT = 150_000_000  # bytes of a file of text, compressed ones counted several times
 PADDED = re.compile(r"\s*0\d+\s*")  # a number would lose its first zeros
@@ -106,7 +105,7 @@ def large_table(path: Path, kinds: Kinds = AS_SEEN, query: str | None = None) ->
         size = path.stat().st_size * (8 if path.suffix.lower() in PACKED else 1)
         if size < LARGE_TEXT or not (separator := SEPARATORS[kind]):
             return None
-        with _readable(path):
+        with readable(path):
             padded = _check(path, separator) if kinds.padded else []
         names = open_table(path).columns
         kept = {names[j] for j in padded} - kinds.numbers - kinds.texts
@@ -129,8 +128,7 @@ def _kind(path: Path) -> str:
         if not any(path.glob("**/*.parquet")):
             raise InputError(f"{path} is a folder; give a file, or a folder of Parquet files")
         return ".parquet"
-    suffixes = [s.lower() for s in path.suffixes]
-    kind = next(iter(suffixes[-2:-1] if suffixes[-1:] and suffixes[-1] in PACKED else suffixes[-1:]), "")
+    kind = ending(path)
     if kind not in (*FORMATS, *DATABASES, *SEPARATORS):
         raise InputError(
             f"{path} is not a kind of table that can be read; give .csv, .tsv, .txt, .dat (also .gz, .bz2 or .xz of "
@@ -144,7 +142,7 @@ def _kind(path: Path) -> str:
 def _text(path: Path, separator: str | None, kinds: Kinds) -> pd.DataFrame:
     import pandas as pd
 
-    with _readable(path):
+    with readable(path):
         if separator is None:
             return _numbers(path)
         padded = _check(path, separator)
@@ -168,22 +166,6 @@ def _note_padded(path: Path, kept: list[str]) -> None:
         f"{some(kept)} of {path.name} {has} values that begin with 0, as in 00017, and so {is_} read as text; "
         'numbers are declared so by --space, with kind = "integer" or "float"'
     )
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """What may go wrong with a file of text, in a sentence."""
-    import lzma
-
-    try:
-        yield
-    except InputError:
-        raise
-    except UnicodeError:
-        raise InputError(f"{path} is not text in UTF-8; save the table as CSV in UTF-8") from None
-    except (OSError, EOFError, ValueError, csv.Error, zlib.error, lzma.LZMAError) as problem:
-        text = " ".join(str(getattr(problem, "strerror", None) or problem).split())
-        raise InputError(f"{path} cannot be read as a table: {text}") from None
 
 
 def _check(path: Path, separator: str) -> list[int]:

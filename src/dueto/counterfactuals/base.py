@@ -16,7 +16,8 @@ from dueto.counterfactuals.units import Unit, units_of
 from dueto.distance import Distance
 from dueto.domain import same
 from dueto.errors import InputError
-from dueto.plaf import And, Fixed, Together, fixed
+from dueto.plaf import Together
+from dueto.plaf.expr import conjuncts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -252,7 +253,7 @@ def build_query(
 
     `counts` says how many rows of the data each row of `X` stands for, 1 if not given.
     """
-    parts = [part for constraint in constraints for part in _conjuncts(constraint)]
+    parts = [part for constraint in constraints for part in conjuncts(constraint)]
     ties = [part.names for part in parts if isinstance(part, Together)]
     if ties:
         if X is None:
@@ -265,10 +266,3 @@ def build_query(
     everything = Box.everything(len(space))
     donors = nobody if donors is None else donors
     return Query(model, space, x, bound, distance or Distance(), everything, donors, plausibility, inside)
-
-
-def _conjuncts(expr: Expr) -> list[Expr]:
-    """What must hold, one by one: the fewer features a constraint speaks of, the earlier it prunes."""
-    if isinstance(expr, And):
-        return [part for inner in expr.parts for part in _conjuncts(inner)]
-    return [fixed(name) for name in expr.names] if isinstance(expr, Fixed) else [expr]

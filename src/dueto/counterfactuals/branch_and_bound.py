@@ -155,14 +155,16 @@ def compiled(grid: Grid) -> None:
         return
     _COMPILED.append(True)
     own = np.maximum(grid.own, 0)
-    search = Search(grid, own, own, seconds=np.inf, nodes=1)
+    search = Search(grid, np.zeros_like(own), grid.cells.sizes - 1, seconds=np.inf, nodes=1)
     search.empty  # noqa: B018
     search.climbed(1)
-    search.closer(own)
+    search.k.fits(grid.forest, grid.ties, -1, own)
+    search.closer(own, enough=-np.inf)
+    search.distance(own)
     search._root(search.lo, search.hi, 1)
     search._within(1.0, search.lo, search.hi)
     for nearest in (False, True):
-        search.proved(limit=1.0, nearest=nearest)
+        search.proved(nearest=nearest)
     if additive.suits(grid):
         additive.nearest(search, 1.0)
 
@@ -236,10 +238,10 @@ class Search:
                     return np.array(p[None])
         return self.nowhere
 
-    def shrunk(self, point: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The point with as many units as possible back at the applicant's own cells."""
+    def shrunk(self, point: NDArray[np.intp], *, enough: float | None = None) -> NDArray[np.intp]:
+        """The point with as many units as possible back at the applicant's own cells, the margin above `enough`."""
         g = self.grid
-        enough = g.cut + g.slack
+        enough = g.cut + g.slack if enough is None else enough
         point = point.copy()
         if self.k.margins(g.forest, point[None])[0] > enough:
             order = np.argsort(-np.abs(point - g.own), kind="stable")
@@ -247,12 +249,13 @@ class Search:
         self.pool.append(point)
         return point
 
-    def closer(self, point: NDArray[np.intp]) -> NDArray[np.intp]:
+    def closer(self, point: NDArray[np.intp], *, enough: float | None = None) -> NDArray[np.intp]:
         """The point with changes undone, and then made as small as they can be one by one."""
-        g, point = self.grid, self.shrunk(point)
-        if self.k.margins(g.forest, point[None])[0] > g.cut + g.slack:
+        g, point = self.grid, self.shrunk(point, enough=enough)
+        enough = g.cut + g.slack if enough is None else enough
+        if self.k.margins(g.forest, point[None])[0] > enough:
             order = np.argsort(-g.parts[g.cell_start[:-1] + point][:, 1], kind="stable")
-            self.k.approach(g.forest, g.ties, g.parts, g.cell_start, self.lo, self.hi, point, g.cut + g.slack, order)
+            self.k.approach(g.forest, g.ties, g.parts, g.cell_start, self.lo, self.hi, point, enough, order)
         return point
 
     def nearest(self, near: NDArray[np.intp]) -> tuple[Status, NDArray[np.intp]]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from dueto.direction.decide import Arrow, Evidence
     from dueto.inference import TestResult
 
-__all__ = ["Direction", "as_seed"]
+__all__ = ["Direction"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,11 +151,6 @@ class Direction:
         from dueto.report.page import framed
 
         return framed(self.to_html, f"{self.names[0]} and {self.names[1]}")
-
-
-def as_seed(rng: Any) -> int | None:
-    """The number that draws were made by, if one was given."""
-    return int(rng) if isinstance(rng, int | np.integer) else None
 
 
 def _fitted(fit: Any) -> dict[str, Any]:

@@ -11,14 +11,13 @@ import numpy as np
 
 from dueto import frames
 from dueto.dependence import measure_named
-from dueto.direction.base import as_seed
 from dueto.direction.decide import WHY, Bounds, Evidence, decide
 from dueto.direction.one import direction, measured
 from dueto.errors import InputError, some
 from dueto.inference import adjusted
 from dueto.options import whole
 from dueto.regression import LSIR
-from dueto.seeds import generator
+from dueto.seeds import as_seed, generator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence

@@ -14,13 +14,13 @@ from threadpoolctl import threadpool_limits
 from dueto.dependence import SMI, measure_named, paired
 from dueto.dependence.kernels import standardised
 from dueto.dependence.sample import LEAST, order, refuse_constant, settled
-from dueto.direction.base import Direction, as_seed
+from dueto.direction.base import Direction
 from dueto.direction.decide import Bounds, Evidence, decide
 from dueto.errors import InputError
 from dueto.inference import permutation_test
 from dueto.options import whole
 from dueto.regression import LSIR
-from dueto.seeds import generator
+from dueto.seeds import as_seed, generator
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -60,7 +60,7 @@ def _skops(path: Path, trusted_types: Sequence[str]) -> Any:
     try:
         from skops.io import get_untrusted_types, load
     except ImportError:
-        raise InputError(f'{path} needs the package skops; run: pip install "dueto[skops]"') from None
+        raise InputError(f"{path} needs the package skops; run: pip install skops") from None
     try:
         unknown = [name for name in get_untrusted_types(file=path) if name not in trusted_types]
         if not unknown:

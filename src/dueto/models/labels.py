@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dueto.errors import InputError, some
+from dueto.frames import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = ["match", "plain"]
-
-
-def plain(label: Any) -> Any:
-    """A label without NumPy's clothes."""
-    return label.item() if isinstance(label, np.generic) else label
 
 
 def match(desired: Any, classes: Iterable[Any]) -> int | None:

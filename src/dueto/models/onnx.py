@@ -64,7 +64,7 @@ class OnnxModel:
         try:
             import onnxruntime  # noqa: F401
         except ImportError:
-            raise InputError(f'{path} needs the package onnxruntime; run: pip install "dueto[onnx]"') from None
+            raise InputError(f"{path} needs the package onnxruntime; run: pip install onnxruntime onnx") from None
         try:
             return cls(path.read_bytes())
         except InputError as problem:

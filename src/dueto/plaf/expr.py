@@ -402,6 +402,13 @@ def walk(expr: Expr) -> Iterator[Expr]:
         waiting.extend(children(node))
 
 
+def conjuncts(expr: Expr) -> list[Expr]:
+    """What must hold, one by one: the fewer features a constraint speaks of, the more can be told of each."""
+    if isinstance(expr, And):
+        return [part for inner in expr.parts for part in conjuncts(inner)]
+    return [Fixed((name,)) for name in expr.names] if isinstance(expr, Fixed) else [expr]
+
+
 def _term(value: object) -> Term:
     if isinstance(value, Term):
         return value

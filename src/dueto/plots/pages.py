@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dueto.errors import count
 from dueto.plots.canvas import BACKWARD, FORWARD
-from dueto.plots.directions import plot_fits, plot_residuals
+from dueto.plots.directions import WAYS, plot_fits, plot_residuals
 from dueto.plots.graph import MOST, plot_graph
 from dueto.plots.pvalues import plot_null
 from dueto.plots.svg import as_svg, paper
@@ -27,13 +27,12 @@ def pair_pictures(direction: Direction) -> dict[str, str]:
         plot_fits(direction, ax)
         told = f"Scatter of {b} against {a}, {count(direction.n, 'pair')}, with the regression of each on the other"
         found["fits"] = as_svg(figure, "fits", told)
-    for way, given, left, test, colour in (
-        ("forward", a, b, direction.forward, FORWARD),
-        ("backward", b, a, direction.backward, BACKWARD),
-    ):
+    tests = (direction.forward, direction.backward)
+    each = zip(WAYS, ((a, b), (b, a)), tests, direction.smi, (FORWARD, BACKWARD), strict=True)
+    for way, (given, left), test, smi, colour in each:
         with paper(*HALF) as (figure, ax):
-            plot_residuals(direction, ax, way=way)  # type: ignore[arg-type]
-            told = f"p = {test.pvalue:.3g}" if test else f"SMI = {direction.smi[way == 'backward']:.3g}"
+            plot_residuals(direction, ax, way=way)
+            told = f"p = {test.pvalue:.3g}" if test else f"SMI = {smi:.3g}"
             told = f"What the regression of {left} on {given} leaves, against {given}: {told}"
             found[way] = as_svg(figure, way, told)
         if test:

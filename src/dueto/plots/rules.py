@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dueto.errors import InputError, known
 from dueto.plots.canvas import BACKWARD, FORWARD, PLAIN, THIRD, axes_or_new, legend, pyplot, short
+from dueto.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,7 @@ ACCEPTED, REFUSED, INSIDE = FORWARD, BACKWARD, "#F0E442"
 ACROSS = 4  # pictures in a line
 WIDE, LINE = 26, 80  # characters of a name, and of a line across the page
 TICKS = 6
+NUMBER = re.compile(r"[-\d.,e+]+")  # a label that is one
 LONG = re.compile(r"\d+\.\d{5,}")  # more digits than a picture needs
 MARKS = (("o", FORWARD), ("s", BACKWARD), ("^", THIRD))
 
@@ -63,7 +65,7 @@ def plot_rule(explanation: Explanation) -> Figure:
     heading = f"{short(explanation.label, LINE)}: the rule, and where the row stands"
     figure.suptitle(textwrap.fill(heading, 20 * across + 20), **PLAIN)
     if not counted:
-        figure.text(0.5, 0.5, "The rule has no condition: everybody is refused.", ha="center", va="center")
+        figure.text(0.5, 0.5, _without(explanation), ha="center", va="center")
         return figure
     grid = figure.add_gridspec(down, across)
     for i, one in enumerate(counted):
@@ -222,7 +224,7 @@ def _draw(one: Mapping[str, Any], ax: Axes, condition: str) -> None:
     ax.yaxis.set_major_formatter(lambda v, _: f"{abs(v):.0f}%")
     ax.set_ylabel("share of the rows")
     ax.set_xlabel(short(one["feature"], WIDE), **PLAIN)
-    ax.set_title(textwrap.fill(_rounded(short(condition, 2 * LINE)), 34), fontsize="medium", **PLAIN)
+    ax.set_title(textwrap.fill(short(condition, 2 * LINE), 34), fontsize="medium", **PLAIN)
     _ticks(bars, ax)
 
 
@@ -235,7 +237,8 @@ def _ticks(bars: list[dict[str, Any]], ax: Axes) -> None:
         at = ends[::step] + [(i, label) for i, label in at[-1:] if label == "missing"]
     elif all(bar["label"].replace(".", "").replace("-", "").replace(",", "").isdecimal() for bar in bars):
         at = at[:: -(-len(at) // (2 * TICKS))]
-    labels = [short(_rounded(label), 14) for _, label in at]
+    numbers = bars[0]["edge"] or NUMBER.fullmatch(bars[0]["label"])
+    labels = [short(_rounded(label) if numbers else label, 14) for _, label in at]
     slanted = sum(map(len, labels)) > 24
     ax.set_xticks([i for i, _ in at], labels, rotation=45 if slanted else 0, ha="right" if slanted else "center")
     for text in ax.get_xticklabels():
@@ -245,7 +248,14 @@ def _ticks(bars: list[dict[str, Any]], ax: Axes) -> None:
 
 def _rounded(text: str) -> str:
     """A text whose numbers have no more digits than a picture needs."""
-    return LONG.sub(lambda number: f"{float(number.group()):.5g}", text)
+    return LONG.sub(lambda number: f"{float(number.group()):.{max(5, number.group().index('.'))}g}", text)
+
+
+def _without(explanation: Explanation) -> str:
+    """What is said where the rule has no condition."""
+    if explanation.rule.verdict is not None and explanation.rule.verdict.counterexample is not None:
+        return "The rule has no condition, and is refuted."
+    return "The rule has no condition: no change was found that flips the decision."
 
 
 def _pictures(explanation: Changes) -> list[dict[str, Any]]:
@@ -256,13 +266,8 @@ def _pictures(explanation: Changes) -> list[dict[str, Any]]:
     return found
 
 
-def _conditions(explanation: Any) -> dict[str, str]:
-    """What the rule says of each feature."""
-    rule: Any = getattr(explanation, "rule", None)
-    parts: dict[str, list[Any]] = {}
-    for component in () if rule is None else rule:
-        parts.setdefault(component.feature, []).append(component)
-    return {
-        name: " and ".join(type(rule)(tuple(components)).conditions())  # its own words
-        for name, components in parts.items()
-    }
+def _conditions(explanation: Changes) -> dict[str, str]:
+    """What the rule says of each feature, in its own words."""
+    rule = getattr(explanation, "rule", Rule(()))
+    names = dict.fromkeys(c.feature for c in rule)
+    return {name: " and ".join(Rule(tuple(c for c in rule if c.feature == name)).conditions()) for name in names}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dueto._version import __version__
+from dueto.errors import in_words
 from dueto.report.drawing import drawn
-from dueto.report.page import rendered, saved
+from dueto.report.page import rendered
 from dueto.report.words import conditions, in_markdown
 from dueto.rule import Standing
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from dueto.explanation import Changes, Support
     from dueto.rule import Rule, Scope
 
-__all__ = ["badge", "markdown", "page", "saved"]
+__all__ = ["badge", "markdown", "page"]
 
 CLASSES = {Standing.PROVED: "proved", Standing.UNREFUTED: "searched", Standing.REFUTED: "refuted"}
 COLUMNS = 5  # counterfactuals that the constraints are held against
@@ -38,7 +39,7 @@ def page(found: Changes, *, what_if: bool = True) -> str:
         changes=_about_changes(found),
         conditions=[{"feature": name, "text": told, "value": found.applicant[name]} for name, told in said],
         verdict=None if rule is None or not said else _verdict(found, rule),
-        short=None if short is None else _verdict(found, short),
+        short=_verdict(found, short) if short and "short" in sentences else None,
         constraints=_constraints(found),
         columns=found.counterfactuals[:COLUMNS],
         pictures=[drawn(picture, dict(said).get(picture["feature"], "")) for picture in counted],
@@ -126,10 +127,12 @@ def markdown(found: Changes) -> str:
     said, rule = found.sentences(), _rule(found)
     lines = [f"# {in_markdown(said['decision'])}"]
     if rule is not None and len(rule):
-        rows = [(name, told, found.applicant[name]) for name, told in conditions(rule)]
+        rows = [(name, told, in_words(found.applicant[name])) for name, told in conditions(rule)]
         lines += [_heading(said["due_to"]), _table(("Feature", "Condition", "This applicant"), rows)]
         verdict = _verdict(found, rule)
         lines += [f"**{in_markdown(verdict['badge'])}.** {in_markdown(said['claim'])}", in_markdown(said["scope"])]
+    if "nothing" in said:
+        lines += [in_markdown(said["nothing"])]
     if "short" in said:
         lines += [_heading("In short"), in_markdown(said["short"])]
     lines += [_heading(_about_changes(found))]

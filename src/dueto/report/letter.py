@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dueto._version import __version__
-from dueto.errors import InputError, known
+from dueto.errors import InputError, in_words, known
 from dueto.options import whole
 from dueto.report.page import rendered, saved
-from dueto.report.words import conditions, in_markdown, share, text
+from dueto.report.words import conditions, in_markdown, share
 from dueto.rule import Standing
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def written(
 
 
 def _plain(value: Any) -> str:
-    return " ".join(text(value).split())
+    return " ".join(str(value).split())
 
 
 def reasons(found: Explanation) -> list[dict[str, Any]]:
@@ -97,8 +97,8 @@ def _told(found: Explanation, to: Mapping[str, str | None], names: Mapping[str, 
 
 
 def _reason(one: Mapping[str, Any], name: str) -> dict[str, str]:
-    value = text(one["value"])
-    same = one["condition"] in (value, f"exactly {value}")
+    value = in_words(one["value"])
+    same = one["condition"] == value
     return {"name": name, "value": value, "condition": "" if same else f"; {one['condition']} counts against you"}
 
 
@@ -110,11 +110,16 @@ def _notes(found: Explanation, given: list[dict[str, Any]], of: int) -> list[str
         "This is a template, and not legal advice. Check that the reasons are specific and true of this applicant, "
         "put them into words that the applicant knows, and add what the law of the place asks for."
     ]
-    if not of:
+    if not of and verdict.standing is Standing.REFUTED:
+        told.append(f"DO NOT SEND: no reason was found, and {verdict.by} found somebody who is accepted.")
+    elif not of and found.status.value == "none":
+        allowed = " as far as the constraints allow" if found.constraints else ""
         told.append(
-            "There is no reason to give: under the constraints, the decision is the same whatever the applicant "
-            "changes, so no condition of it can be named. See the explanation."
+            f"There is no reason to give: the decision is the same whatever the applicant changes{allowed}, so no "
+            "condition of it can be named. See the explanation."
         )
+    elif not of:
+        told.append("There is no reason to give: none was found, which proves nothing. See the explanation.")
     elif verdict.standing is Standing.REFUTED:
         told.append(
             f"DO NOT SEND: the rule is refuted. {verdict.by} found somebody who meets every reason given and is "
@@ -124,6 +129,11 @@ def _notes(found: Explanation, given: list[dict[str, Any]], of: int) -> list[str
         told.append(f"That the reasons settle the decision was searched, and is {verdict}.")
     else:
         told.append(f"That the conditions of the rule settle the decision is {verdict}.")
+    if of and found.constraints:
+        told.append(
+            "The rule was found under constraints: what they hold fixed is no reason given, but may have weighed. "
+            f"Of the accepted rows of the data, {found.support.accepted:,} meet all conditions of the rule."
+        )
     if len(given) < of:
         told.append(f"The rule has {of} conditions, and only all together settle the decision; {len(given)} are given.")
     if len(given) > 1 and given[0]["accepted"]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dueto._version import __version__
-from dueto.errors import InputError
+from dueto.errors import InputError, in_words
 from dueto.outputs import whole
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def rendered(template: str, **data: Any) -> str:
     return _environment().get_template(template).render(**data)
 
 
-def saved(text: str, path: str | Path | None) -> str:
-    """The text, written to a file too if one is named: whole, or not at all.
+def saved(page: str, path: str | Path | None) -> str:
+    """The page, written to a file too if one is named: whole, or not at all.
 
     Raises
     ------
@@ -41,9 +41,11 @@ def saved(text: str, path: str | Path | None) -> str:
         If the file cannot be written.
     """
     if path is not None:
+        if not Path(path).name or "\0" in str(path):
+            raise InputError(f"{str(path)!r} is no name of a file")
         with whole(Path(path)) as part:
-            part.write_text(text, encoding="utf-8")
-    return text
+            part.write_text(page, encoding="utf-8")
+    return page
 
 
 def framed(page: Callable[[], str], title: str) -> str | None:
@@ -93,6 +95,7 @@ def _environment() -> Environment:
     )
     found.globals["source"] = source
     found.filters["bdi"] = _isolated
+    found.filters["words"] = in_words
     return found
 
 
@@ -100,7 +103,7 @@ def _isolated(value: Any) -> Markup:
     """A name or a value of the user's: its direction is its own; it breaks after signs, or anywhere if it is long."""
     from markupsafe import Markup
 
-    text = "missing" if value is None else str(value)
-    longest = max(map(len, re.split(r"[_/.\s-]", text)))
-    broken = BREAKS.sub(r"\g<0><wbr>", escape(text))
+    name = "missing" if value is None else str(value)
+    longest = max(map(len, re.split(r"[_/.\s-]", name)))
+    broken = BREAKS.sub(r"\g<0><wbr>", escape(name))
     return Markup(f"<bdi{' class=long' if longest > LONG else ''}>{broken}</bdi>")

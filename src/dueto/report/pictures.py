@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dueto.errors import in_words
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -128,7 +130,7 @@ def _labels(
         needed = {int(v) for v in marked if not np.isnan(v)}
         some = [int(c) for c in common[:LABELS] if many[c]] if k > LABELS + 1 else [int(c) for c in common]
         shown = sorted({*some, *needed}, key=lambda c: (-many[c], c))
-    bars = [_Bar(str(feature.labels[c]), c, c, _within(interval, c)) for c in shown]
+    bars = [_Bar(in_words(feature.labels[c]), c, c, _within(interval, c)) for c in shown]
     at = np.full(k + 1, len(bars), dtype=np.intp)
     at[shown] = range(len(bars))
     if many[k] or any(map(np.isnan, marked)):

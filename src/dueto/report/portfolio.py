@@ -8,7 +8,7 @@ from dueto._version import __version__
 from dueto.report.page import rendered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 __all__ = ["portfolio_page"]
 
@@ -46,7 +46,8 @@ def portfolio_page(summary: Mapping[str, Any], question: Mapping[str, Any]) -> s
         statuses=[_bar(text, summary["shares"][key], n) for key, text in STATUSES],
         lists=_lists(summary, n - summary["shares"]["failed"]),
         rules=[
-            rule | {"share": _share(rule["serves"], n), "upto": _share(rule["together"], n)} for rule in _rules(summary)
+            rule | {"share": _share(rule["serves"], n), "upto": _share(rule["together"], n)}
+            for rule in summary["cover"]["rules"]
         ],
         groups=[_told(column) for column in summary["by"]],
         small=SMALL,
@@ -54,11 +55,6 @@ def portfolio_page(summary: Mapping[str, Any], question: Mapping[str, Any]) -> s
         share=_share,
         seconds=summary["seconds"],
     )
-
-
-def _rules(summary: Mapping[str, Any]) -> Sequence[dict[str, Any]]:
-    rules: Sequence[dict[str, Any]] = summary["cover"]["rules"]
-    return rules
 
 
 def _bar(text: str, part: int, n: int, kind: str = "") -> dict[str, Any]:
@@ -95,7 +91,7 @@ def _told(column: Mapping[str, Any]) -> dict[str, Any]:
     """A table of shares by the values of a column."""
     rows = []
     for g in column["groups"]:
-        n, answered = g["rows"], g["rows"] - g["failed"]
+        n = g["rows"]
         rows.append(
             {
                 "group": g["group"],
@@ -106,12 +102,10 @@ def _told(column: Mapping[str, Any]) -> dict[str, Any]:
                 "proved": _share(g["proved"], n),
                 "changeable": _share(g["changeable"], n),
                 "hopeless": _share(g["hopeless"], n),
-                "failed": _share(g["failed"], n),
                 "length": "-" if g["length"] is None else f"{g['length']:g}",
                 "cost": "-" if g["cost"] is None else f"{g['cost']:.3g}",
                 "features": g["features"],
                 "changed": g["changed"],
-                "answered": answered,
             }
         )
     return {"column": column["column"], "rows": rows, "few": any(row["few"] for row in rows)}

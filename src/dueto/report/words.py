@@ -5,20 +5,28 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from dueto.errors import in_words
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dueto.rule import Component, Rule
 
-__all__ = ["conditions", "in_markdown", "share", "text"]
+__all__ = ["conditions", "in_markdown", "outcome", "share"]
 
 FIRST = re.compile(r"^(\d*)([.)]|>|[-+=]+)(?=\s|$)|^(?=>)")  # what would start a list, a heading or a quotation
 SPECIAL = re.compile(r"[\\`*\[\]<|~&#$!]|(?<![^\W_])_|_(?![^\W_])")
 
 
-def text(value: Any) -> str:
-    """A value for a reader; None is missing."""
-    return "missing" if value is None else str(value)
+def outcome(desired: Any) -> str:
+    """The desired outcome, by its class where the model names its classes.
+
+    >>> outcome("paid"), outcome(1), outcome(None)
+    ('"paid"', 'class 1', 'the desired outcome')
+    """
+    if desired is None:
+        return "the desired outcome"
+    return f'"{desired}"' if isinstance(desired, str) else f"class {desired}"
 
 
 def conditions(rule: Rule) -> list[tuple[str, str]]:
@@ -35,7 +43,7 @@ def conditions(rule: Rule) -> list[tuple[str, str]]:
 
 
 def _in_words(parts: Iterable[Component]) -> str:
-    value = {component.op: text(component.value) for component in parts}
+    value = {component.op: in_words(component.value) for component in parts}
     low, high, same = (value.get(op) for op in (">=", "<=", "="))
     told = [] if same is None else [same]
     if low is not None and high is not None:
@@ -65,4 +73,7 @@ def in_markdown(value: Any) -> str:
     >>> print(in_markdown("*a*|b_c <script>"))
     \\*a\\*\\|b_c \\<script>
     """
-    return FIRST.sub(lambda m: f"{m[1] or ''}\\{m[2] or ''}", SPECIAL.sub(r"\\\g<0>", " ".join(text(value).split())))
+    return FIRST.sub(
+        lambda m: f"{m[1] or ''}\\{m[2] or ''}",
+        SPECIAL.sub(r"\\\g<0>", " ".join(("missing" if value is None else str(value)).split())),
+    )

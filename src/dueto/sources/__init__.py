@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from dueto.errors import InputError
-from dueto.sources.base import BATCH, Source
+from dueto.sources.base import BATCH, Source, ending
 
 __all__ = ["BATCH", "Source", "as_source", "open_table"]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-PACKED = (".gz", ".bz2", ".xz")
 
 
 def open_table(
@@ -48,8 +47,7 @@ def open_table(
     path = Path(path)
     if not path.exists():
         raise InputError(f"there is no file {path}")
-    suffixes = [s.lower() for s in path.suffixes]
-    kind = next(iter(suffixes[-2:-1] if suffixes[-1:] and suffixes[-1] in PACKED else suffixes[-1:]), "")
+    kind = ending(path)
     from dueto.sources.arrow import FORMATS, opened_table
     from dueto.sources.database import DATABASES, queried
     from dueto.sources.text import TextSource
@@ -93,7 +91,4 @@ def _of_arrow(data: Any, names: set[str]) -> Source:
     import pyarrow.dataset as ds
 
     table = pa.Table.from_batches([data]) if "RecordBatch" in names else data
-    if len(set(table.schema.names)) < len(table.schema.names):
-        twin = next(n for n in table.schema.names if table.schema.names.count(n) > 1)
-        raise InputError(f"the Arrow table has two columns named {twin!r}; rename one")
     return ArrowSource("the Arrow table", ds.dataset(table))

@@ -17,15 +17,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["FORMATS", "ArrowSource", "needs_pyarrow", "opened_reader", "opened_table"]
+__all__ = ["FORMATS", "ArrowSource", "opened_reader", "opened_table"]
 
 FORMATS = {".parquet": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc"}
 WORDS = {"parquet": "a Parquet file", "ipc": "an Arrow file"}
-
-
-def needs_pyarrow(name: str) -> InputError:
-    """What to say where pyarrow is not installed."""
-    return InputError(f"{name} needs the package pyarrow; run: pip install pyarrow")
 
 
 class ArrowSource(Source):
@@ -99,7 +94,7 @@ def opened_table(path: Path, kind: str, *, filters: Any = None, batch: int = BAT
         import pyarrow as pa
         import pyarrow.dataset as ds
     except ImportError:
-        raise needs_pyarrow(str(path)) from None
+        raise InputError(f"{path} needs the package pyarrow; run: pip install pyarrow") from None
     try:
         dataset = ds.dataset(path, format=kind)
         if path.is_dir() and not dataset.files:

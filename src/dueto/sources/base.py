@@ -9,12 +9,22 @@ from dueto.errors import InputError, known, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     import pandas as pd
 
-__all__ = ["BATCH", "Source"]
+__all__ = ["BATCH", "PACKED", "Source", "ending"]
 
 BATCH = 1 << 17  # rows read at a time
+PACKED = (".gz", ".bz2", ".xz")
+
+
+def ending(path: Path) -> str:
+    """What the name of a file ends in, whether it is packed or not: `.csv` of table.csv.gz."""
+    endings = [s.lower() for s in path.suffixes]
+    if endings and endings[-1] in PACKED:
+        endings.pop()
+    return endings[-1] if endings else ""
 
 
 class Source:

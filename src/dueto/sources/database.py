@@ -48,13 +48,6 @@ class RelationSource(Source):
             found = self._ran[tuple(self.columns)] = self._run()
         yield from found[self.columns].batches()
 
-    def frame(self) -> pd.DataFrame:
-        """As `Source.frame`."""
-        import pandas as pd
-
-        parts = list(self.batches())
-        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=self.columns)
-
     def _run(self) -> Source:
         try:
             chosen = self.relation.project(", ".join(map(_quoted, self.columns)))

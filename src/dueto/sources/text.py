@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import zlib
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dueto.errors import InputError
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["TextSource"]
+__all__ = ["TextSource", "readable"]
 
 
 class TextSource(Source):
@@ -42,9 +44,7 @@ class TextSource(Source):
         self._all = list(next(self._read(nrows=0)).columns)  # two columns of one name are told apart here
         super().__init__(str(path), list(first) if first.duplicated().any() else self._all, batch=batch)
         self._texts = [column for column in texts if column in self.columns]
-        self._known: list[
-            dict[str, Any]
-        ] = []  # the types, once known; shared by all that are made by leaving out columns
+        self._known: list[dict[str, Any]] = []  # the types, once known; shared by all that have fewer columns
 
     def batches(self) -> Iterator[pd.DataFrame]:
         """As `Source.batches`."""
@@ -73,21 +73,28 @@ class TextSource(Source):
         return [self._all.index(column) for column in columns]
 
     def _read(self, **options: Any) -> Iterator[pd.DataFrame]:
-        import lzma
-
         import pandas as pd
 
         common: dict[str, Any] = {"sep": self.separator, "encoding": "utf-8-sig", "low_memory": False}
-        try:
+        with readable(self.path):
             found = pd.read_csv(self.path, **common, **options)
             yield from [found] if isinstance(found, pd.DataFrame) else found
-        except UnicodeError:
-            raise InputError(f"{self.path} is not text in UTF-8; save the table as CSV in UTF-8") from None
-        except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as problem:
-            if isinstance(problem, InputError):
-                raise
-            text = " ".join(str(getattr(problem, "strerror", None) or problem).split())
-            raise InputError(f"{self.path} cannot be read as a table: {text}") from None
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """What may go wrong with a file of text, in a sentence."""
+    import lzma
+
+    try:
+        yield
+    except InputError:
+        raise
+    except UnicodeError:
+        raise InputError(f"{path} is not text in UTF-8; save the table as CSV in UTF-8") from None
+    except (OSError, EOFError, ValueError, csv.Error, zlib.error, lzma.LZMAError) as problem:
+        text = " ".join(str(getattr(problem, "strerror", None) or problem).split())
+        raise InputError(f"{path} cannot be read as a table: {text}") from None
 
 
 def _kind(series: pd.Series) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dueto.models.inputs import Inputs
     from dueto.models.network import Network
 
-__all__ = ["EPS", "EPS32", "Task", "bounds", "precision", "rounding_in_order", "rounding_of_sum"]
+__all__ = ["EPS", "EPS32", "Task", "bounds", "logistic", "precision", "rounding_in_order", "rounding_of_sum"]
 
 EPS = float(np.finfo(np.float64).eps)
 EPS32 = float(np.finfo(np.float32).eps)
@@ -90,10 +90,10 @@ class Task:
         """
         t, cut = self.threshold, self.cut
         slack += (8.0 * eps / (t * (1.0 - t)) + 4.0 * EPS * abs(cut)) / scale
-        return Structure(columns, form, cut / scale, slack, partial(_logistic, scale), 8.0 * eps)
+        return Structure(columns, form, cut / scale, slack, partial(logistic, scale), 8.0 * eps)
 
 
-def _logistic(scale: float, margin: NDArray[np.float64]) -> NDArray[np.float64]:
+def logistic(scale: float, margin: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(scale * margin, -700.0, 700.0))))
 
 

@@ -100,5 +100,5 @@ def _package() -> Any:
         import onnx
         import onnx.numpy_helper
     except ImportError:
-        raise NotUnderstood('its graph is read by the package onnx; run: pip install "dueto[onnx]"') from None
+        raise NotUnderstood("its graph is read by the package onnx; run: pip install onnx") from None
     return onnx

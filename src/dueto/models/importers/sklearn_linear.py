@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from dueto.models.columns import Columns
 
-__all__ = ["additive", "linear", "sgd"]
+__all__ = ["additive", "clipped", "linear", "sgd"]
 
 
 def linear(task: Task) -> Structure:
@@ -31,7 +31,7 @@ def sgd(task: Task) -> Structure:
     columns, form, slack = _weighted(task)
     if task.method == "predict_proba" and task.estimator.loss == "modified_huber":
         eps = 8.0 * precision(task.estimator.coef_)
-        return Structure(columns, form, 2.0 * task.threshold - 1.0, slack + eps, _clipped, eps)
+        return Structure(columns, form, 2.0 * task.threshold - 1.0, slack + eps, clipped, eps)
     return task.logistic(columns, form, slack, eps=precision(task.estimator.coef_))
 
 
@@ -59,5 +59,5 @@ def _weighted(task: Task) -> tuple[Columns, Additive, float]:
     return additive(task, weights, float(base[0]), eps=precision(weights))
 
 
-def _clipped(margin: NDArray[np.float64]) -> NDArray[np.float64]:
+def clipped(margin: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((np.clip(margin, -1.0, 1.0) + 1.0) / 2.0)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["bag", "forest", "nodes", "tree"]
+__all__ = ["bag", "forest", "nodes", "share", "tree"]
 
 
 def tree(task: Task) -> Structure:
@@ -70,8 +70,8 @@ def _mean(task: Task, trees: Sequence[dict[str, NDArray[Any]]]) -> Structure:
     n = len(trees)
     form = Ensemble.from_trees(trees, float32=True)
     slack = n * (n + 3) * EPS if n > 1 else 0.0
-    return Structure(task.inputs.columns(), form, n * task.threshold, slack, partial(_share, n), n * EPS)
+    return Structure(task.inputs.columns(), form, n * task.threshold, slack, partial(share, n), n * EPS)
 
 
-def _share(n: int, margin: NDArray[np.float64]) -> NDArray[np.float64]:
+def share(n: int, margin: NDArray[np.float64]) -> NDArray[np.float64]:
     return margin / n

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dueto.domain import same
-from dueto.plaf import And, Fixed, Together, fixed
+from dueto.plaf import Const, Together, walk
+from dueto.plaf.expr import conjuncts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -87,13 +88,16 @@ def controls_of(
     most : int
         How many values a control may offer, besides these.
     """
-    parts = [part for constraint in constraints for part in _conjuncts(constraint)]
+    parts = [part for constraint in constraints for part in conjuncts(constraint)]
     bounds = [part.bind(space) for part in parts if not isinstance(part, Together)]
     ties = {space.index(name): part for part in parts if isinstance(part, Together) for name in part.names}
     found = []
     for members in _tied(space, parts):
         mine = [b for b in bounds if b.features and b.features <= set(members)]
-        values, weights, size = _joint(space, members, most)
+        values, weights, size = _joint(space, members)
+        if len(members) == 1 and (domain := space.features[members[0]].domain).interval is not None:
+            values = np.append(_along(domain, mine, x, members[0], most), [np.nan] * (domain.missing > 0))[:, None]
+            weights, size = np.ones(len(values)), np.inf
         ok = _hold(mine, members, values, x)
         size = float(ok.sum()) if len(values) == size else size
         ordered = len(members) == 1 and space.features[members[0]].ordered
@@ -121,13 +125,6 @@ def texts(control: Control, space: FeatureSpace) -> list[str]:
     return [", ".join(f.text(v) for f, v in zip(features, row, strict=True)) for row in control.values]
 
 
-def _conjuncts(expr: Expr) -> list[Expr]:
-    """What must hold, one by one."""
-    if isinstance(expr, And):
-        return [part for inner in expr.parts for part in _conjuncts(inner)]
-    return [fixed(name) for name in expr.names] if isinstance(expr, Fixed) else [expr]
-
-
 def _tied(space: FeatureSpace, parts: Sequence[Expr]) -> list[tuple[int, ...]]:
     """The features of each control: groups, and what `together` ties, joined where they share one."""
     wanted: list[set[int]] = []
@@ -140,16 +137,16 @@ def _tied(space: FeatureSpace, parts: Sequence[Expr]) -> list[tuple[int, ...]]:
     return sorted(tuple(sorted(w)) for w in wanted)
 
 
-def _joint(
-    space: FeatureSpace, members: tuple[int, ...], most: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+def _joint(space: FeatureSpace, members: tuple[int, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """(k, len(members)) joint values of some features, how often each occurs, and how many there are in all.
 
-    None at all where features are tied to what occurs together in data that is not here.
+    Those of a range are not listed. None at all where features are tied to what occurs together elsewhere.
     """
     if len(members) == 1:
         domain = space.features[members[0]].domain
-        return *_candidates(domain, most), np.inf if domain.interval is not None else domain.size
+        missing = [domain.missing] if domain.missing else []
+        values = np.append(domain.values, [np.nan] * len(missing))
+        return values[:, None], np.append(domain.counts, missing), domain.size
     group = next((g for g in space.groups if g.members == members), None)
     if group is None:
         return np.empty((0, len(members))), np.empty(0), 0.0
@@ -168,19 +165,50 @@ def _hold(
     return ok
 
 
-def _candidates(domain: Domain, most: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(k, 1) the values of a domain, and how often each occurs; of a range, numbers of few digits all along it."""
-    values, counts = domain.values, domain.counts
-    if domain.interval is not None:
-        low, high = domain.interval
-        digits = -int(np.floor(np.log10((high - low) / most))) if high > low else 0
-        grid = np.round(np.linspace(low, high, FINE * most), min(digits, 0) if domain.integer else digits)
-        grid = np.unique(np.append(np.clip(grid, low, high), (low, high)))
-        values = grid[domain.contains(grid)]
-        counts = np.ones(len(values))
-    if domain.missing:
-        values, counts = np.append(values, np.nan), np.append(counts, domain.missing)
-    return values[:, None], counts
+def _along(domain: Domain, bounds: Sequence[Bound], x: NDArray[np.float64], j: int, most: int) -> NDArray[np.float64]:
+    """Numbers of few digits all along the parts of a range that constraints on this feature leave, their ends included.
+
+    The numbers that a constraint names, and those as far from the applicant's own, are tried: parts that hold none of
+    them and lie between two neighbours of the first grid are missed.
+    """
+
+    def holds(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return _hold(bounds, (j,), values[:, None], x)
+
+    low, high = domain.interval or (0.0, 0.0)
+    named = np.array([e.value for b in bounds for e in walk(b.expr) if isinstance(e, Const) and _is_number(e.value)])
+    grid = np.concatenate([_grid(low, high, domain, most), named, x[j] + named, x[j] - named])
+    grid = np.unique(grid[(low <= grid) & (grid <= high) & domain.contains(grid)])
+    ok = holds(grid)
+    found = [grid[ok]]
+    for start, end in np.flatnonzero(np.diff(ok, prepend=False, append=False)).reshape(-1, 2).tolist():
+        first = _end(holds, grid[start], grid[start - 1], domain) if start else grid[start]
+        last = _end(holds, grid[end - 1], grid[end], domain) if end < len(grid) else grid[end - 1]
+        found.append(_grid(first, last, domain, most))
+    values = np.unique(np.concatenate(found))
+    values = values[domain.contains(values)]
+    return values[holds(values)]
+
+
+def _grid(low: float, high: float, domain: Domain, most: int) -> NDArray[np.float64]:
+    """Numbers of few digits from low to high, both included."""
+    digits = -int(np.floor(np.log10((high - low) / most))) if high > low else 0
+    grid = np.round(np.linspace(low, high, FINE * most), min(digits, 0) if domain.integer else digits)
+    return np.unique(np.append(np.clip(grid, low, high), (low, high)))
+
+
+def _end(holds: Callable[[NDArray[np.float64]], NDArray[np.bool_]], good: float, bad: float, domain: Domain) -> float:
+    """Where, from a number that is allowed towards one that is not, the last allowed one is, by bisection."""
+    while (middle := good + (bad - good) / 2) not in (good, bad):
+        middle = float(np.floor(middle)) if domain.integer else middle
+        if middle in (good, bad):
+            return good
+        good, bad = (middle, bad) if holds(np.array([middle]))[0] else (good, middle)
+    return good
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _thinned(

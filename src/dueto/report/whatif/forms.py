@@ -61,9 +61,9 @@ def _link(structure: Structure) -> tuple[list[Any] | None, bool]:
     link = structure.link
     inner, number = (link.func, link.args[0]) if isinstance(link, partial) else (link, 1)
     names = {
-        base._logistic: "logistic",
-        sklearn_trees._share: "share",
-        sklearn_linear._clipped: "clipped",
+        base.logistic: "logistic",
+        sklearn_trees.share: "share",
+        sklearn_linear.clipped: "clipped",
         np.asarray: "share",
     }
     name = names.get(inner)  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ def _link(structure: Structure) -> tuple[list[Any] | None, bool]:
     if name == "share" and isinstance(structure.form, Ensemble):
         value = structure.form.value
         dyadic = structure.form.base == 0.0 and bool((value * DYADIC == np.round(value * DYADIC)).all())
-        exact = structure.slack == 0.0 or (inner is sklearn_trees._share and dyadic)
+        exact = structure.slack == 0.0 or (inner is sklearn_trees.share and dyadic)
     return (None if name is None else [name, number]), exact
 
 

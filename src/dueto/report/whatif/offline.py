@@ -16,6 +16,7 @@ from dueto.report.whatif.conditions import condition
 from dueto.report.whatif.controls import Control, controls_of, name, texts
 from dueto.report.whatif.forms import form_of
 from dueto.report.whatif.grid import grid_of, moved
+from dueto.report.words import outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -178,7 +179,7 @@ class _Page:
         ]
         compared = {self.space.index(n) for c, _ in tests for e in walk(c) for n in _names(e)}
         found = {
-            "outcome": self.outcome,
+            "outcome": outcome(self.model.desired),
             "threshold": self.model.threshold,
             "controls": [
                 self.control(control, compared) | {"idle": u in form.get("idle", ())}
@@ -203,14 +204,6 @@ class _Page:
         sentence, structure = self.ordinary
         form = form_of(structure, controls, room=self.limit // 2)
         return [] if form is None else [{"sentence": sentence, "form": form}]
-
-    @property
-    def outcome(self) -> str:
-        """What a score is of, in words."""
-        desired = self.model.desired
-        if desired is None:
-            return "the desired outcome"
-        return f'"{desired}"' if isinstance(desired, str) else f"class {desired}"
 
     def control(self, control: Control, compared: set[int]) -> dict[str, Any]:
         """A control as plain data; its numbers only where a constraint compares them, its steps if they cost."""

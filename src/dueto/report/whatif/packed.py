@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["floats", "whole"]
@@ -28,7 +30,7 @@ def floats(values: ArrayLike) -> str:
     return " ".join(map(_text, found.tolist()))
 
 
-def whole(values: Any) -> str:
+def whole(values: Iterable[int]) -> str:
     """Whole numbers parted by blanks."""
     return " ".join(map(str, values))
 
