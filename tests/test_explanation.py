@@ -133,3 +133,10 @@ def test_json_is_the_dictionary():
     found = dueto.explain(model, DATA.astype({"debt": float}).replace({"debt": {5.0: np.nan}}), 1)
     assert json.loads(found.to_json()) == found.to_dict()
     assert found.to_dict()["applicant"] == {"income": 22, "debt": 32}
+
+
+def test_changes_that_are_not_proved_nearest_say_so():
+    data = pd.DataFrame({name: range(20) for name in "abcd"})
+    found = dueto.explain(lambda t: (t.sum(axis=1) > 40).astype(float), data, 0, counterfactual_method="geco")
+    assert found.status == "found"
+    assert "nearest first (found by geco; something nearer may exist):" in str(found)

@@ -180,7 +180,8 @@ class Changes:
                 return f"{which} would flip the decision (proved by {self.method}){why}."
             return f"No change that would flip the decision was found by {self.method}, which proves nothing."
         proved = self.reason or "nothing is nearer than the first"
-        sure = f" (proved: {proved})" if self.status is Status.OPTIMAL else ""
+        found = f" (found by {self.method}; something nearer may exist)"
+        sure = f" (proved: {proved})" if self.status is Status.OPTIMAL else found
         return f"What would change the decision, nearest first{sure}:"
 
     def to_dict(self) -> dict[str, Any]:

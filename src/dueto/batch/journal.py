@@ -143,7 +143,7 @@ def _differing(told: Any, asked: Mapping[str, Any]) -> str:
     if not names:
         return ""
     listed = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-    return f"{listed} {'differ' if len(names) > 1 or names[0].endswith('s') else 'differs'}"
+    return f"{listed} {'differ' if len(names) > 1 or 'rows' in names[0] or names[0].endswith('s') else 'differs'}"
 
 
 def _lock(file: int, folder: Path) -> None:
