@@ -10,7 +10,7 @@ import click
 from dueto.cli import console
 from dueto.cli.asked import applicants_in
 from dueto.cli.explain import finder_of as finder
-from dueto.cli.inputs import FILE, at_most_k, explainer_for, model_and_data, options, outcome, running
+from dueto.cli.inputs import FILE, at_most_k, explainer_for, least_rule, model_and_data, options, outcome, running
 from dueto.errors import InputError, known, some
 
 if TYPE_CHECKING:
@@ -40,20 +40,7 @@ ANSWERED, BAD_INPUT = 0, 2
     click.option("--jobs", type=int, default=1, show_default=True, help="Rows at the same time; -1: all processors."),
     outcome,
     click.option("--method", default="auto", show_default=True, help="As of explain."),
-    click.option(
-        "--counted",
-        type=click.Choice(["components", "conditions"]),
-        default="components",
-        show_default=True,
-        help="What is least: bounds, or conditions (an interval is one).",
-    ),
-    click.option(
-        "--seconds", type=float, default=30.0, show_default=True, help="The longest to look for a shortest rule."
-    ),
-    click.option(
-        "--plausible", type=float, metavar="SHARE", help="Only applicants as ordinary as this share of DATA, as .95."
-    ),
-    click.option("--widen", is_flag=True, help="Move each bound as far out as the rule stays proved."),
+    least_rule,
     at_most_k,
     running,
 )

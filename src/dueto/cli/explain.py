@@ -10,7 +10,7 @@ import click
 
 from dueto.cli import console
 from dueto.cli.asked import asked_rows, refused_only
-from dueto.cli.inputs import FILE, explainer_for, options, question
+from dueto.cli.inputs import FILE, explainer_for, least_rule, options, question
 from dueto.errors import InputError
 from dueto.outputs import refuse_output, whole
 
@@ -39,20 +39,7 @@ PAGES = {"html": [".html", ".htm"], "markdown": [".md", ".markdown"], "letter": 
         show_default=True,
         help="auto, minimum, irredundant, greedy, genetic, genetic-cf, anchor or set-cover.",
     ),
-    click.option(
-        "--counted",
-        type=click.Choice(["components", "conditions"]),
-        default="components",
-        show_default=True,
-        help="What is least: bounds, or conditions (an interval is one).",
-    ),
-    click.option(
-        "--seconds", type=float, default=30.0, show_default=True, help="The longest to look for the shortest rule."
-    ),
-    click.option(
-        "--plausible", type=float, metavar="SHARE", help="Only applicants as ordinary as this share of DATA, as .95."
-    ),
-    click.option("--widen", is_flag=True, help="Move each bound as far out as the rule stays proved."),
+    least_rule,
     click.option(
         "--at-most", type=click.IntRange(min=1), metavar="K", help="Add the best rule of at most K conditions."
     ),

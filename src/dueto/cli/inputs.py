@@ -28,6 +28,7 @@ __all__ = [
     "data_and_space",
     "data_options",
     "explainer_for",
+    "least_rule",
     "model_and_data",
     "outcome",
     "question",
@@ -92,6 +93,23 @@ outcome = options(
         show_default=True,
         help="auto, branch-and-bound, leaf-boxes, exhaustive, linear-bounds or geco.",
     ),
+)
+
+least_rule = options(
+    click.option(
+        "--counted",
+        type=click.Choice(["components", "conditions"]),
+        default="components",
+        show_default=True,
+        help="What is least: bounds, or conditions (an interval is one).",
+    ),
+    click.option(
+        "--seconds", type=float, default=30.0, show_default=True, help="The longest to look for the shortest rule."
+    ),
+    click.option(
+        "--plausible", type=float, metavar="SHARE", help="Only applicants as ordinary as this share of DATA, as .95."
+    ),
+    click.option("--widen", is_flag=True, help="Move each bound as far out as the rule stays proved."),
 )
 
 running = options(
