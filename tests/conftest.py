@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from trials import CI, trials
+
 settings.register_profile("local", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+settings.register_profile("ci", trials(), deadline=None, derandomize=True, database=None, print_blob=True)
+settings.load_profile("ci" if CI else "local")
 
 INSIDE = ("file:", "data:", "about:")  # where a page may get something from
 

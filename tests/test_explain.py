@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 import dueto
 from dueto import Explainer, FeatureSpace, GeCo, InputError, Standing, Status, cf, explain, fixed, together, x
 from dueto.datasets import load_german_credit
+from trials import trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -337,7 +338,7 @@ def test_the_same_seed_gives_the_same_answer_whatever_was_asked_before(method: A
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=12)
+@trials(12)
 def test_no_change_that_is_shown_escapes_from_a_rule_that_is_shown(seed: int):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, 4, (30, 4)), columns=list("abcd"))

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal as assert_polars_equal
 
 from dueto import FeatureSpace, InputError
 from dueto.frames import LARGEST
+from trials import trials
 
 NAN = float("nan")
 
@@ -180,7 +181,7 @@ names = st.lists(st.integers(0, 9) | texts, unique_by=str, min_size=1, max_size=
 
 
 @given(data=st.data(), names=names)
-@settings(max_examples=60)
+@trials(60)
 def test_any_pandas_table_comes_back_as_it_was(data: st.DataObject, names: list[Any]):
     frame = pd.DataFrame({name: data.draw(pandas_columns) for name in names})
     space = FeatureSpace.infer(frame)
@@ -208,7 +209,7 @@ polars_columns = st.one_of(
 
 
 @given(data=st.data(), names=st.lists(texts, unique=True, min_size=1, max_size=5))
-@settings(max_examples=40)
+@trials(40)
 def test_any_polars_table_comes_back_as_it_was(data: st.DataObject, names: list[str]):
     frame = pl.DataFrame({name: data.draw(polars_columns) for name in names})
     for found in there_and_back(frame):

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dueto import FeatureSpace, InputError
+from trials import trials
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -362,7 +363,7 @@ cells = st.sampled_from([0.0, 1.0, NAN])
 
 
 @given(rows=st.lists(st.tuples(cells, cells, cells, cells), min_size=1, max_size=6), row=st.tuples(cells, cells, cells))
-@settings(max_examples=50)
+@trials(50)
 def test_a_group_holds_the_tuples_that_occur_and_no_other(rows: list[tuple[float, ...]], row: tuple[float, ...]):
     frame = pd.DataFrame(rows, columns=list("abcd"))
     space = FeatureSpace.infer(frame, groups=[("c", "a"), ("b", "c")])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import dueto
@@ -17,6 +17,7 @@ from dueto import Explainer, FeatureSpace, InputError, open_table, packed
 from dueto.packed import Packed, Repeated
 from dueto.sources import BATCH, Source, as_source
 from dueto.stream import encoded
+from trials import trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,7 +119,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("made", MADE)
 @given(seed=st.integers(0, 999), m=st.integers(1, 70), batch=st.integers(3, 40))
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@trials(4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_streamed_is_what_is_read_whole(made: str, seed: int, m: int, batch: int, tmp_path: Path):
     frame = table(np.random.default_rng(seed), m)
     onehot = {"plan": ["plan_a", "plan_b"]}

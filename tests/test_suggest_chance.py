@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -15,6 +15,7 @@ from dueto import FeatureSpace, suggest_constraints
 from dueto.suggest import base
 from dueto.suggest.bins import SURE, Bins
 from dueto.suggest.relations import _misses, _misses_sum, _misses_tie
+from trials import trials
 
 M = 3000
 
@@ -33,7 +34,7 @@ columns = st.lists(st.integers(0, 3), min_size=6, max_size=6).map(np.array)
 pairings = np.array(list(itertools.permutations(range(6))))
 
 
-@settings(max_examples=60)
+@trials(60)
 @given(a=columns, b=columns, c=columns)
 def test_columns_paired_at_random_keep_an_order_or_a_sum_no_more_often_than_the_bound_says(a, b, c):
     assert (a <= b[pairings]).all(axis=1).mean() <= np.exp(-_misses(a, b)) + 1e-9
@@ -41,7 +42,7 @@ def test_columns_paired_at_random_keep_an_order_or_a_sum_no_more_often_than_the_
     assert (a + b[pairings] <= c).all(axis=1).mean() <= np.exp(-_misses_sum(a, b, c)) + 1e-9
 
 
-@settings(max_examples=60)
+@trials(60)
 @given(inside=st.lists(st.booleans(), min_size=6, max_size=6), other=st.lists(st.booleans(), min_size=6, max_size=6))
 def test_bins_paired_at_random_avoid_each_other_no_more_often_than_the_bound_says(inside, other):
     u, v = np.array(inside), np.array(other)
@@ -49,7 +50,7 @@ def test_bins_paired_at_random_avoid_each_other_no_more_often_than_the_bound_say
     assert empty.mean() <= np.exp(-u.sum() * v.sum() / 6) + 1e-9
 
 
-@settings(max_examples=30)
+@trials(30)
 @given(shares=st.tuples(*[st.floats(0.1, 1)] * 3), sizes=st.lists(st.integers(1, 4), min_size=2, max_size=3))
 def test_independent_rows_are_tied_no_more_often_than_the_bound_says(shares, sizes):
     """Over all columns b of 3 values: that each value of a has one b, and λ is at least s, has a chance of e^-s."""

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dueto import FeatureSpace, parse_constraints, suggest_constraints
@@ -16,13 +16,14 @@ from dueto.suggest import base, bins, tables
 from dueto.suggest.bins import Bins
 from dueto.suggest.phrases import among
 from dueto.suggest.tables import Tables
+from trials import trials
 
 
 def draw(seed=0):
     return np.random.default_rng(seed)
 
 
-@settings(max_examples=40)
+@trials(40)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_without_the_redundant_ones_the_implications_forbid_what_all_empty_cells_do(seed):
     rng = draw(seed)
@@ -57,7 +58,7 @@ def test_without_the_redundant_ones_the_implications_forbid_what_all_empty_cells
     assert kept.tolist() == expected
 
 
-@settings(max_examples=30)
+@trials(30)
 @given(seed=st.integers(0, 2**32 - 1), sure=st.floats(1, 8))
 def test_what_is_never_seen_is_part_of_an_event_that_independence_makes_as_rare_as_is_asked(seed, sure):
     """Of those that the bound counts: two bins; a bin that lies in one bin of a feature, or not in a tail of it."""
@@ -81,7 +82,7 @@ def test_what_is_never_seen_is_part_of_an_event_that_independence_makes_as_rare_
     assert all(rare(u, v) or rare(v, u) for u, v in np.argwhere(found.never).tolist())
 
 
-@settings(max_examples=60)
+@trials(60)
 @given(seed=st.integers(0, 2**32 - 1), few=st.integers(1, 9))
 def test_a_set_of_bins_is_said_exactly(seed, few):
     rng = draw(seed)
@@ -138,7 +139,7 @@ def frames(draw_from):
     return pd.DataFrame({k if k % 2 else f"name {k}": column for k, column in enumerate(columns)})
 
 
-@settings(max_examples=60)
+@trials(60)
 @given(frame=frames(), sure=st.sampled_from([-np.inf, 0.0, 2.0]))
 def test_all_rows_keep_every_candidate_even_before_it_is_held_against_them(frame, sure):
     space = FeatureSpace.infer(frame)
@@ -153,7 +154,7 @@ def test_all_rows_keep_every_candidate_even_before_it_is_held_against_them(frame
             assert again[0].same(one.constraint)
 
 
-@settings(max_examples=30)
+@trials(30)
 @given(frame=frames())
 def test_suggestions_are_ordered_counted_and_survive_their_file(frame):
     with pytest.MonkeyPatch.context() as patch:

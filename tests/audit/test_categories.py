@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dueto
@@ -17,6 +17,7 @@ from dueto import Component, Rule
 from dueto.audit import Category, audited
 from dueto.rules import Oracle
 from dueto.testing import World, world, worlds
+from trials import trials
 
 NOBODY = "no possible applicant whom the constraints allow meets it"
 ABOUT_NOBODY = {"cf.f0 + cf.f1 <= 4", "cf.f1 != 1"}
@@ -163,7 +164,7 @@ def test_the_category_of_a_rule_about_nobody_in_particular_is_that_of_the_enumer
     assert seen == {Category.FDC, Category.FGC, Category.REDUNDANT, Category.MINIMAL}
 
 
-@settings(max_examples=30)
+@trials(30)
 @given(st.integers(0, 2**31), st.sampled_from(["scores", "tree", "forest"]))
 def test_one_rule_alone_is_judged_as_among_others(seed: int, kind: str):
     w = world(seed, kind=kind)

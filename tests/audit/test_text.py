@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dueto
@@ -19,6 +19,7 @@ from dueto import Component, FeatureSpace, InputError, Rule
 from dueto.audit import Category
 from dueto.audit.read import entries, read_rule
 from dueto.audit.vocabulary import Vocabulary
+from trials import trials
 
 PEOPLE = pd.DataFrame(
     {
@@ -247,7 +248,7 @@ def test_any_number_of_conditions_is_read_and_judged(condition: str):
     assert set(one.rule) - set(one.redundant) <= {Component("age", "<=", 40)}
 
 
-@settings(max_examples=60)
+@trials(60)
 @given(st.lists(st.sampled_from(["age <= 40", "30 < age", "job = clerk", "g = (none)", "rate is missing"])), st.data())
 def test_brackets_around_conditions_change_nothing(conditions: list[str], data: Any):
     flat = list(conditions)
@@ -312,7 +313,7 @@ def same_box(a: Rule, b: Rule, space: FeatureSpace) -> bool:
     return all(np.array_equal(getattr(one, end), getattr(two, end)) for end in ("low", "high", "missing"))
 
 
-@settings(max_examples=60)
+@trials(60)
 @given(awkward(PLAIN))
 def test_a_printed_rule_is_read_back_or_said_to_have_two_meanings(drawn: tuple[FeatureSpace, Any, Rule]):
     space, frame, rule = drawn
@@ -323,7 +324,7 @@ def test_a_printed_rule_is_read_back_or_said_to_have_two_meanings(drawn: tuple[F
     assert same_box(found, rule, space)
 
 
-@settings(max_examples=60)
+@trials(60)
 @given(awkward(WILD))
 def test_with_quotes_any_rule_is_read_back(drawn: tuple[FeatureSpace, Any, Rule]):
     space, frame, rule = drawn
@@ -333,7 +334,7 @@ def test_with_quotes_any_rule_is_read_back(drawn: tuple[FeatureSpace, Any, Rule]
     assert not len(rule) or same_box(read(rule.to_dict(), space, frame), rule, space)
 
 
-@settings(max_examples=60)
+@trials(60)
 @given(
     st.lists(st.integers(-5, 5) | st.floats(-5, 5, allow_subnormal=False), min_size=1, max_size=6),
     st.integers(-6, 6) | st.floats(-6, 6),

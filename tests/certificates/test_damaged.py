@@ -7,13 +7,14 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.made import Table, small
 from dueto import FeatureSpace, InputError, verify
 from dueto.certificates.read import read_certificate
 from dueto.certificates.written import written_space
+from trials import trials
 
 MADE, MODEL = small()
 TEXT = json.dumps(MADE)
@@ -186,7 +187,7 @@ def places(made, path=()):
 
 
 @given(data=st.data(), junk=JUNK, drop=st.booleans())
-@settings(max_examples=60)
+@trials(60)
 def test_junk_anywhere_is_refused_in_a_sentence_or_judged(data, junk, drop):
     made = again()
     *path, last = data.draw(st.sampled_from(list(places(made))))

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -22,6 +22,7 @@ from dueto.models import Model
 from dueto.rule import Component, Components, bits, to_sets
 from dueto.rules import MinimumRule
 from dueto.testing import World, worlds
+from trials import trials
 
 
 @pytest.fixture(scope="module", params=["tree", "forest", "black box"])
@@ -165,7 +166,7 @@ def test_a_length_without_witnesses_or_with_rules_left_out_is_not_believed(case)
 
 
 @given(seed=seeds, counted=st.sampled_from(["components", "conditions"]), weighed=st.booleans())
-@settings(max_examples=40)
+@trials(40)
 def test_a_length_is_believed_exactly_if_the_witnesses_show_it(seed, counted, weighed):
     for w in worlds([seed], kind="tree"):
         rng, components = np.random.default_rng(seed), Components(w.space, w.x)

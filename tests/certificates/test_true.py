@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -21,6 +21,7 @@ from dueto.counterfactuals import Auto, Status
 from dueto.rule import Components, Standing
 from dueto.rules import GreedyRuleCF, MinimumRule
 from dueto.testing import World, worlds
+from trials import trials
 
 FINDERS = {
     "greedy": GreedyRuleCF(),
@@ -41,7 +42,7 @@ def explained(w: World, finder, **options):
 @pytest.mark.parametrize("finder", FINDERS)
 @pytest.mark.parametrize("kind", ["tree", "scores"])
 @given(seed=seeds)
-@settings(max_examples=25)
+@trials(25)
 def test_the_certificate_of_a_proved_rule_verifies(finder: str, kind: str, seed: int):
     for w in worlds([seed], kind=kind):
         found = explained(w, FINDERS[finder])
@@ -57,7 +58,7 @@ def test_the_certificate_of_a_proved_rule_verifies(finder: str, kind: str, seed:
 
 
 @given(seed=seeds)
-@settings(max_examples=60)
+@trials(60)
 def test_a_rule_is_said_to_be_consistent_exactly_if_it_is(seed: int):
     for w in worlds([seed]):
         rule = any_rule(w, seed)
@@ -71,7 +72,7 @@ def test_a_rule_is_said_to_be_consistent_exactly_if_it_is(seed: int):
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 @pytest.mark.parametrize("kind", MODELS)
 @given(seed=seeds)
-@settings(max_examples=25)
+@trials(25)
 def test_each_proof_by_structure_says_what_the_enumeration_says(kind: str, seed: int):
     w = learned(kind, seed)
     assert w.model.structure is not None, w.model.unstructured
@@ -96,7 +97,7 @@ ONE_SIDED = [cf.f0 >= x.f0, cf.f1 <= x.f1 + 0.7, fixed("f2"), cf.f2 == x.f2, 2 *
 
 @pytest.mark.parametrize("kind", RANGED)
 @given(seed=seeds)
-@settings(max_examples=30)
+@trials(30)
 def test_over_ranges_two_ways_to_prove_agree(kind: str, seed: int):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.uniform(0, 4, (50, 3)).round(1), columns=["f0", "f1", "f2"])
@@ -126,7 +127,7 @@ def test_over_ranges_two_ways_to_prove_agree(kind: str, seed: int):
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 @pytest.mark.parametrize("kind", ["logistic", "network"])
 @given(seed=seeds)
-@settings(max_examples=20)
+@trials(20)
 def test_over_ranges_sums_and_networks_are_never_wrongly_proved(kind: str, seed: int):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.uniform(0, 4, (50, 3)), columns=["f0", "f1", "f2"])

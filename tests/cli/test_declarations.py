@@ -7,11 +7,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dueto import FeatureSpace, InputError
 from dueto.cli.declarations import write_declarations
+from trials import trials
 
 FRAME = pd.DataFrame(
     {
@@ -71,7 +72,7 @@ def test_a_written_space_is_read_back_as_it_was(tmp_path, name, suffix):
 TEXT = st.text(st.characters(codec="utf-8"), max_size=6)
 
 
-@settings(max_examples=50)
+@trials(50)
 @given(st.dictionaries(TEXT, st.lists(TEXT, min_size=3, max_size=3), min_size=1, max_size=3))
 def test_names_and_labels_may_be_any_text(tmp_path_factory, columns):
     frame = pd.DataFrame(columns)

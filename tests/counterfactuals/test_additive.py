@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -18,6 +18,7 @@ from dueto.counterfactuals import BranchAndBound, Exhaustive, Status, additive
 from dueto.counterfactuals.branch_and_bound import Search
 from dueto.rule import Components
 from dueto.testing import worlds
+from trials import trials
 
 seeds = st.integers(0, 2**32 - 1)
 WEIGHTS = [(0.25, 0.25, 0.25, 0.25), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 0, 0, 0.01), (0.1, 0, 2, 0.3)]
@@ -38,7 +39,7 @@ def asked(seed: int, *, n: int, values: int, weights: tuple[float, ...], tied: b
 
 
 @given(seed=seeds, weights=st.sampled_from(WEIGHTS), n=st.integers(1, 4), tied=st.booleans())
-@settings(max_examples=60, deadline=None)
+@trials(60)
 def test_the_nearest_is_that_of_the_enumeration(seed: int, weights: tuple[float, ...], n: int, tied: bool):
     explainer = asked(seed, n=n, values=9, weights=weights, tied=tied and n > 1)
     rng = np.random.default_rng(0)
@@ -53,7 +54,7 @@ def test_the_nearest_is_that_of_the_enumeration(seed: int, weights: tuple[float,
 
 
 @given(seed=seeds, weights=st.sampled_from(WEIGHTS))
-@settings(max_examples=15, deadline=None)
+@trials(15)
 def test_the_nearest_is_that_of_the_boxes_of_ensembles(seed: int, weights: tuple[float, ...]):
     explainer = asked(seed, n=5, values=60, weights=weights)
     for row in explainer.refused[:2]:

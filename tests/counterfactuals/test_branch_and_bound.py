@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -19,6 +19,7 @@ from dueto.models import as_model
 from dueto.plaf import cf, x
 from dueto.rule import Components
 from dueto.space import FeatureSpace
+from trials import trials
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(
@@ -46,7 +47,7 @@ def asked(name: str, row: int, *, ranges: bool = True, constraints=()):
 
 @pytest.mark.parametrize("name", MODELS)
 @given(row=st.integers(0, 50), bits=st.integers(0, 63))
-@settings(max_examples=30)
+@trials(30)
 def test_in_a_declared_range_no_number_escapes_a_rule_that_is_proved(name: str, row: int, bits: int):
     query = asked(name, row)
     under = query.under(Components(query.space, query.x).box(bits))
@@ -66,7 +67,7 @@ def test_in_a_declared_range_no_number_escapes_a_rule_that_is_proved(name: str, 
 
 @pytest.mark.parametrize("name", ["forest", "boosting"])
 @given(row=st.integers(0, 50))
-@settings(max_examples=20)
+@trials(20)
 def test_in_a_declared_range_no_sampled_change_is_nearer_than_the_optimum(name: str, row: int):
     query = asked(name, row)
     answer = BranchAndBound().find(query, k=1, nearest=True, rng=np.random.default_rng(0))
@@ -85,7 +86,7 @@ def test_the_nearest_change_of_a_sum_of_functions_over_a_range_is_not_called_opt
 
 @pytest.mark.parametrize("name", MODELS)
 @given(row=st.integers(0, 50), bits=st.integers(0, 63), nearest=st.booleans())
-@settings(max_examples=20)
+@trials(20)
 def test_it_equals_the_enumeration_where_constraints_tie_features(name: str, row: int, bits: int, nearest: bool):
     ties = [cf.a <= cf.b + 2, (cf.c > x.c).implies(cf.b >= x.b + 1), cf.a + cf.b + cf.c <= 12]
     query = asked(name, row, ranges=False, constraints=ties)

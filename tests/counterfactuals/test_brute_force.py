@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dueto.counterfactuals import Auto, BranchAndBound, Exhaustive, GeCo, LeafBoxes, LinearBounds, Status
 from dueto.testing import check_method, worlds
+from trials import trials
 
 if TYPE_CHECKING:
     from dueto.counterfactuals import Method
@@ -36,14 +37,14 @@ seeds = st.integers(0, 2**32 - 1)
 
 @pytest.mark.parametrize(("name", "kind"), PAIRS)
 @given(seed=seeds)
-@settings(max_examples=60)
+@trials(60)
 def test_answers_are_valid_feasible_irredundant_ranked_and_honest(name: str, kind: str, seed: int):
     check_method(METHODS[name], worlds([seed], kind=kind), seed=seed % 1000)
 
 
 @pytest.mark.parametrize(("name", "kind"), EXACT)
 @given(seed=seeds)
-@settings(max_examples=60)
+@trials(60)
 def test_exact_methods_always_decide(name: str, kind: str, seed: int):
     for w in worlds([seed], kind=kind):
         assert METHODS[name].refuses(w.query) == ""
@@ -53,7 +54,7 @@ def test_exact_methods_always_decide(name: str, kind: str, seed: int):
 
 @pytest.mark.parametrize("kind", ["tree", "scores"])
 @given(seed=seeds)
-@settings(max_examples=60)
+@trials(60)
 def test_geco_finds_a_counterfactual_wherever_these_small_worlds_have_one(kind: str, seed: int):
     for w in worlds([seed], kind=kind):
         answer = GeCo().find(w.query, k=1, nearest=True, rng=np.random.default_rng(0))

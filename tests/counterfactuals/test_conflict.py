@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dueto.counterfactuals import build_query
@@ -14,6 +14,7 @@ from dueto.counterfactuals.conflict import conflict, feasible, told
 from dueto.models import as_model
 from dueto.plaf import cf, parse_constraints
 from dueto.space import FeatureSpace
+from trials import trials
 
 FRAME = pd.DataFrame({"a": [0, 1, 2, 3, 1], "b": [0, 1, 2, 3, 2], "c": [0, 1, 2, 2, 0]})
 SPACE = FeatureSpace.infer(FRAME)
@@ -43,7 +44,7 @@ def met(q) -> bool:
 
 
 @given(texts=st.lists(st.sampled_from(POOL), unique=True), row=st.integers(0, 4))
-@settings(max_examples=60)
+@trials(60)
 def test_what_is_told_is_a_smallest_contradiction(texts: list[str], row: int):
     q = query(texts, row)
     assert feasible(q) == met(q)

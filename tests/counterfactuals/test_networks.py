@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds as Ranges
 from scipy.optimize import LinearConstraint, milp
@@ -24,6 +24,7 @@ from dueto.counterfactuals.networks import LinearBounds
 from dueto.counterfactuals.relu_bounds import Bounds
 from dueto.rule import Components
 from dueto.testing import check_method, worlds
+from trials import trials
 
 seeds = st.integers(0, 2**32 - 1)
 METHOD = LinearBounds()
@@ -64,14 +65,14 @@ def some_rule(query: Query, seed: int) -> tuple[Components, int]:
 
 
 @pytest.mark.usefixtures("how")
-@settings(max_examples=60, suppress_health_check=[])
+@trials(60, suppress_health_check=[])
 @given(seed=seeds)
 def test_every_promise_is_kept_in_random_worlds(seed: int):
     check_method(METHOD, worlds([seed], kind="network"), seed=seed % 1000)
 
 
 @pytest.mark.usefixtures("how")
-@settings(max_examples=60)
+@trials(60)
 @given(seed=seeds)
 def test_every_small_world_is_settled(seed: int):
     for w in worlds([seed], kind="network"):
@@ -83,7 +84,7 @@ def test_every_small_world_is_settled(seed: int):
             assert answer.status is (good if len(w.counterfactuals) else Status.NONE)
 
 
-@settings(max_examples=25)
+@trials(25)
 @given(seed=seeds)
 def test_a_judge_says_what_enumeration_says_and_undoes_changes(seed: int):
     if (query := small_query(seed)) is None:
@@ -101,7 +102,7 @@ def test_a_judge_says_what_enumeration_says_and_undoes_changes(seed: int):
             assert y[j] == query.x[j] or not query.accepts(undone[None])[0]
 
 
-@settings(max_examples=15)
+@trials(15)
 @given(seed=seeds)
 def test_a_mixed_integer_program_agrees(seed: int):
     if (query := small_query(seed, (5, 4))) is None:
@@ -166,7 +167,7 @@ def greatest_margin(query: Query) -> float:
     return float(-found.fun + form.biases[-1][0])
 
 
-@settings(max_examples=25)
+@trials(25)
 @given(seed=seeds)
 def test_no_margin_is_above_its_bound_whatever_relus_are_fixed(seed: int):
     if (query := small_query(seed, (5, 4, 3))) is None:
@@ -226,7 +227,7 @@ def test_the_same_questions_get_the_same_answers():
 
 
 @pytest.mark.parametrize(("low", "high"), [(-0.5, 5.5), (0, 200_000)])
-@settings(max_examples=15)
+@trials(15)
 @given(seed=seeds)
 def test_what_is_said_of_a_range_is_true(low: float, high: float, seed: int):
     pipe, _, frame = small_net(seed, (4,), 3)

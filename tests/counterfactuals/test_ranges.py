@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
@@ -16,6 +16,7 @@ from dueto import Explainer, FeatureSpace, as_model, cf, fixed, x
 from dueto.counterfactuals import BranchAndBound, LeafBoxes, Status, build_query
 from dueto.counterfactuals.ranking import irredundant, neat
 from dueto.rule import Standing
+from trials import trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,7 @@ def near(c: float) -> list[float]:
 
 @pytest.mark.parametrize(("constraints", "holds"), CONSTRAINTS, ids=[str(i) for i in range(len(CONSTRAINTS))])
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=25)
+@trials(25)
 def test_the_nearest_point_of_a_range_is_found_to_the_last_bit(constraints: Any, holds: Any, seed: int):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": rng.random(40), "n": rng.integers(0, 1000, 40)})
@@ -82,7 +83,7 @@ def test_the_nearest_point_of_a_range_is_found_to_the_last_bit(constraints: Any,
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=25)
+@trials(25)
 def test_fewer_digits_cost_a_millionth_at_most_and_keep_what_holds_of_a_change(seed: int):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": rng.random(60), "b": 5000 * rng.random(60), "n": rng.integers(0, 9, 60)})

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
@@ -24,6 +24,7 @@ from dueto.models.lookup import NotUnderstood
 from dueto.models.probes import probes
 from models.tables import CATEGORIES, FAIR, GOOD, MISSING, NUMBERS, TEXT
 from models.test_importers import LIBRARIES, hist, lgb, xgb
+from trials import trials
 
 MAKERS = {
     "tree": (lambda: DecisionTreeClassifier(random_state=0), MISSING, GOOD),
@@ -72,7 +73,7 @@ def changed(form, **parts):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-@settings(max_examples=8, deadline=None)
+@trials(8)
 @given(which=st.integers(0, 10**6), by=st.sampled_from([1e-3, -0.05, 0.2]))
 def test_a_leaf_with_another_value_is_refused(name, which, by):
     model = model_of(name)
@@ -84,7 +85,7 @@ def test_a_leaf_with_another_value_is_refused(name, which, by):
 
 
 @pytest.mark.parametrize("name", [n for n in MAKERS if n != "pipeline"])
-@settings(max_examples=8, deadline=None)
+@trials(8)
 @given(which=st.integers(0, 10**6), up=st.booleans())
 def test_a_threshold_one_step_away_is_refused(name, which, up):
     """By two steps of the library's comparison, between leaves that differ, on a column of real numbers."""

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
@@ -18,6 +18,7 @@ from dueto import FeatureSpace, InputError
 from dueto.models import as_model
 from dueto.models.tables import features_of
 from models.tables import adversarial
+from trials import trials
 
 RNG = np.random.default_rng(3)
 M = 300
@@ -141,7 +142,7 @@ LABELS = st.lists(st.text(st.sampled_from("abüß🏖é"), min_size=1, max_size=
 
 
 @given(LABELS)
-@settings(max_examples=40, deadline=None)
+@trials(40)
 def test_labels_beyond_ascii_are_read_of_xgboost_or_it_is_said_why_not(labels):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"r": pd.Categorical(np.resize(labels, 90), categories=labels), "a": rng.integers(0, 50, 90)})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dueto.models.additive import Additive
 from dueto.models.ensemble import Ensemble
 from dueto.models.network import Network
+from trials import trials
 
 SPECIAL = [
     0.0,
@@ -79,7 +80,7 @@ def walked(trees, z, *, strict, float32):
     return total
 
 
-@settings(max_examples=60)
+@trials(60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     strict=st.booleans(),
@@ -98,7 +99,7 @@ def test_the_margin_is_that_of_a_walk_node_by_node(seed, strict, float32, sets, 
     assert np.allclose([form.margin(z[None])[0] for z in Z], expected, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=30)
+@trials(30)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_each_question_is_kept_once_and_found_by_its_column(seed):
     rng = np.random.default_rng(seed)

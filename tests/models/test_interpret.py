@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dueto import Explainer, FeatureSpace, as_model
@@ -17,6 +17,7 @@ from dueto.models.ensemble import Ensemble
 from dueto.rule import Components, Standing, to_sets
 from models.tables import GOOD, MISSING, NUMBERS, TEXT, THREE, adversarial
 from models.test_importers import check, ebm, read
+from trials import trials
 
 pytest.importorskip("interpret")
 
@@ -46,7 +47,7 @@ def fewest(duals):
 
 @pytest.mark.parametrize("interactions", [0, 3])
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
+@trials(40)
 def test_a_rule_called_proved_has_no_exception_and_none_is_shorter(interactions, seed):
     table, target = small(seed)
     fitted = ebm(interactions=interactions, max_interaction_bins=4, max_rounds=20).fit(table, target)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import IsolationForest
 
@@ -18,6 +18,7 @@ from dueto.rule import Standing
 from dueto.rules import MinimumRule, Oracle
 from dueto.space import FeatureSpace
 from dueto.testing import worlds
+from trials import trials
 
 KINDS = ["tree", "forest", "boosting", "linear"]
 
@@ -53,7 +54,7 @@ def test_a_share_that_keeps_nobody_or_everybody_is_refused(share: float):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 2**32 - 1), share=st.sampled_from([0.3, 0.7]))
-@settings(max_examples=25)
+@trials(25)
 def test_proofs_keep_to_the_ordinary_and_miss_nothing_of_it(kind: str, seed: int, share: float):
     method = BranchAndBound()
     for w in worlds([seed], kind=kind):

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dueto import FeatureSpace, InputError
@@ -31,6 +31,7 @@ from dueto.plaf import (
     together,
     x,
 )
+from trials import trials
 
 JOBS = ("clerk", "nurse", "teacher")
 PAST = ("teacher", "clerk", "smith")  # other labels in another order, some shared with JOBS
@@ -208,7 +209,7 @@ def encoded(row):
     return np.array([SPACE[name].code(row[name]) for name in SPACE.names])
 
 
-@settings(max_examples=600)
+@trials(600)
 @given(CONSTRAINTS, st.lists(ROWS, min_size=1, max_size=8), ROWS)
 def test_evaluation_agrees_with_one_row_at_a_time(constraint, rows, present):
     X, now = np.array([encoded(row) for row in rows]), encoded(present)
@@ -218,7 +219,7 @@ def test_evaluation_agrees_with_one_row_at_a_time(constraint, rows, present):
     ]
 
 
-@settings(max_examples=300)
+@trials(300)
 @given(CONSTRAINTS, st.lists(ROWS, min_size=1, max_size=6), ROWS, st.sets(st.sampled_from(SPACE.names)))
 def test_unchanged_columns_may_be_scalars(constraint, rows, present, changed):
     now = encoded(present)
@@ -236,7 +237,7 @@ def test_unchanged_columns_may_be_scalars(constraint, rows, present, changed):
     assert np.broadcast_to(grid, (len(X), 1))[:, 0].tolist() == full.tolist()
 
 
-@settings(max_examples=150)
+@trials(150)
 @given(CONSTRAINTS, ROWS)
 def test_it_asks_only_for_the_features_it_names(constraint, present):
     bound = constraint.bind(SPACE)

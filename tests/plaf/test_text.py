@@ -6,11 +6,12 @@ import pickle
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dueto import InputError
 from dueto.plaf import ConstraintError, Neg, Term, cf, fixed, parse, parse_constraints, together, x
+from trials import trials
 
 ODD_NAMES = "age capital-gain class missing true cf _a 3 l·l \ufb01 ² été"
 NAMES = st.one_of(
@@ -71,14 +72,14 @@ PREDICATES = st.recursive(
 TOGETHER = st.lists(NAMES, min_size=2, max_size=3, unique=True).map(lambda names: together(*names))
 
 
-@settings(max_examples=600)
+@trials(600)
 @given(st.one_of(PREDICATES, TERMS, TOGETHER))
 def test_what_is_printed_is_read_as_the_same_tree(expr):
     assert parse(str(expr)).same(expr)
     assert parse(f"\n  ({expr})  # remark\n").same(expr)
 
 
-@settings(max_examples=150)
+@trials(150)
 @given(st.lists(PREDICATES, max_size=4))
 def test_a_file_is_read_as_its_lines(constraints):
     text = "\n\n".join(f"  {constraint}  # a remark" for constraint in constraints)
@@ -87,7 +88,7 @@ def test_a_file_is_read_as_its_lines(constraints):
     assert all(a.same(b) for a, b in zip(found, constraints, strict=True))
 
 
-@settings(max_examples=300)
+@trials(300)
 @given(PREDICATES)
 def test_every_constraint_has_a_sentence(expr):
     assert expr.sentence()
@@ -331,7 +332,7 @@ CALLS = ".missing() .isin([1]) .between(1,2) .implies(cf.b=1)"
 SOUP = st.sampled_from([*SIGNS.split(), *WORDS.split(), *CALLS.split(), " ", "\n", "\t"])
 
 
-@settings(max_examples=1000)
+@trials(1000)
 @given(st.one_of(st.lists(SOUP, max_size=12).map("".join), st.lists(SOUP, max_size=9).map(" ".join), st.text()))
 def test_any_text_is_a_constraint_or_a_constraint_error(text):
     try:

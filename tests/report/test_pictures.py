@@ -7,13 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dueto import FeatureSpace
 from dueto.report.drawing import WIDTH, drawn
 from dueto.report.pictures import picture
 from dueto.rule import Component, Rule
+from trials import trials
 
 SOME = {
     "whole": st.integers(-5, 5).map(float),
@@ -33,7 +34,7 @@ def counted(column, counts, good, value, interval):
 
 
 @pytest.mark.parametrize("kind", SOME)
-@settings(max_examples=40)
+@trials(40)
 @given(data=st.data())
 def test_every_row_is_in_one_bar_and_the_rule_s_bars_hold_those_that_meet_it(kind, data):
     n = data.draw(st.integers(1, 60))

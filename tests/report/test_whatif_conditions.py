@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import dueto
@@ -15,6 +15,7 @@ from dueto.report.whatif.conditions import condition
 from dueto.report.whatif.controls import controls_of
 from plaf.test_bind import CONSTRAINTS, NUMBERS, ROWS, SPACE
 from report.offline import everything, numbers, page_of
+from trials import trials
 
 KNOWN = [-2.0, 0.0, 0.5, 1.5, 3.0, 40.0]
 WIDE = SPACE.declare({name: {"kind": "float", "values": KNOWN, "missing": True} for name in NUMBERS})
@@ -48,7 +49,7 @@ def judged(browser):
     page.close()
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@trials(100, suppress_health_check=[HealthCheck.too_slow])
 @given(constraint=CONSTRAINTS, rows=st.lists(ROWS, min_size=1, max_size=8), present=ROWS)
 def test_a_constraint_holds_in_the_page_where_it_holds(judged, constraint, rows, present):
     rows = [row | {"member": bool(row["member"])} for row in rows]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import binom, entropy
@@ -23,6 +23,7 @@ from dueto.rules.draws import Perturbed, Rows
 from dueto.rules.kl_lucb import best_arms, exploration, kl, lower, upper
 from dueto.space import FeatureSpace
 from dueto.testing import World, worlds
+from trials import trials
 
 shares = st.floats(0.0, 1.0)
 levels = st.floats(1e-4, 20.0)
@@ -158,7 +159,7 @@ def test_what_is_called_proved_is_consistent_and_what_is_refuted_has_an_exceptio
 
 
 @given(seed=st.integers(0, 1000), beam=st.integers(1, 3))
-@settings(max_examples=15)
+@trials(15)
 def test_the_same_seed_gives_the_same_anchor_and_figures(seed: int, beam: int):
     for w in worlds([seed]):
         one, two = (Anchor(beam=beam, coverage_samples=100).find(oracle_of(w, seed)) for _ in range(2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dueto.counterfactuals import Auto, Exhaustive, GeCo, LeafBoxes, Method
@@ -13,6 +13,7 @@ from dueto.rule import Components, bits, minimal, to_sets
 from dueto.rules import GreedyRuleCF, Oracle
 from dueto.rules.cover import minimal_covers
 from dueto.testing import World, check_finder, worlds
+from trials import trials
 
 seeds = st.integers(0, 2**32 - 1)
 METHODS: dict[str, Method] = {"auto": Auto(), "exhaustive": Exhaustive(), "geco": GeCo(), "leaf-boxes": LeafBoxes()}
@@ -26,7 +27,7 @@ def a_world(seed: int, *, kind: str) -> World:
 
 
 @given(seed=seeds)
-@settings(max_examples=100)
+@trials(100)
 def test_a_rule_holds_of_an_instance_exactly_when_it_misses_its_dual(seed: int):
     w = a_world(seed, kind="scores")
     components, rng = Components(w.space, w.x), np.random.default_rng(seed)
@@ -47,7 +48,7 @@ def test_a_rule_holds_of_an_instance_exactly_when_it_misses_its_dual(seed: int):
 
 
 @given(seed=seeds)
-@settings(max_examples=60)
+@trials(60)
 def test_a_rule_is_globally_consistent_exactly_when_it_meets_every_counterfactuals_dual(seed: int):
     w = a_world(seed, kind="tree")
     components, rng = Components(w.space, w.x), np.random.default_rng(seed)
@@ -61,14 +62,14 @@ def test_a_rule_is_globally_consistent_exactly_when_it_meets_every_counterfactua
 
 @pytest.mark.parametrize(("name", "kind"), PAIRS)
 @given(seed=seeds)
-@settings(max_examples=60)
+@trials(60)
 def test_a_rule_called_proved_is_consistent_and_irredundant(name: str, kind: str, seed: int):
     check_finder(GreedyRuleCF(), METHODS[name], worlds([seed], kind=kind), seed=seed % 1000)
 
 
 @pytest.mark.parametrize("kind", ["tree", "scores"])
 @given(seed=seeds)
-@settings(max_examples=60)
+@trials(60)
 def test_no_counterfactual_escapes_what_the_search_calls_unrefuted_in_these_small_worlds(kind: str, seed: int):
     for w in worlds([seed], kind=kind):
         rule = GreedyRuleCF().find(Oracle(w.query, GeCo(), np.random.default_rng(seed)))
@@ -93,7 +94,7 @@ def test_a_bounded_search_for_covers_gives_minimal_covers_too(duals: list[int], 
 
 @pytest.mark.parametrize("n", [3, 20, 40])
 @given(seed=seeds, weighted=st.booleans())
-@settings(max_examples=25)
+@trials(25)
 def test_the_index_counts_what_a_mask_counts(n: int, seed: int, weighted: bool):
     import pandas as pd
 

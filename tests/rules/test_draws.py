@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -21,6 +21,7 @@ from dueto.rules.draws import Perturbed, Rows
 from dueto.rules.flags import unpacked
 from dueto.space import FeatureSpace
 from dueto.testing import worlds
+from trials import trials
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -56,7 +57,7 @@ def even(column: np.ndarray, values: list[float]) -> bool:
 
 @pytest.mark.parametrize("declared", [False, True])
 @given(seed=seeds)
-@settings(max_examples=50)
+@trials(50)
 def test_every_row_drawn_is_in_the_box_and_the_space_and_meets_what_concerns_one_unit(seed: int, declared: bool):
     found = list(worlds([seed]))
     assume(found)

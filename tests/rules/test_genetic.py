@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dueto import datasets
@@ -22,6 +22,7 @@ from dueto.rules.flags import packed, unpacked
 from dueto.rules.genetic import GeneticRule, GeneticRuleCF
 from dueto.rules.population import Population, Trial, crossed, fitness, mutated
 from dueto.testing import World, check_finder, worlds
+from trials import trials
 
 seeds = st.integers(0, 2**32 - 1)
 SMALL = {"q": 10, "s": 60, "look": 20}
@@ -96,7 +97,7 @@ def test_a_rule_of_a_higher_level_is_never_less_fit(vd: int, vs: int, other: tup
 
 
 @given(seed=seeds)
-@settings(max_examples=50)
+@trials(50)
 def test_good_rows_of_the_data_are_counted_as_often_as_they_occur_and_only_allowed_ones(seed: int):
     w, rng = a_world(seed), np.random.default_rng(seed)
     trial = Trial(oracle_of(w), 10, 10)
@@ -108,7 +109,7 @@ def test_good_rows_of_the_data_are_counted_as_often_as_they_occur_and_only_allow
 
 
 @given(seed=seeds)
-@settings(max_examples=50)
+@trials(50)
 def test_draws_refute_only_rules_that_a_counterfactual_satisfies_and_what_they_show_is_learned(seed: int):
     w, rng = a_world(seed, "tree"), np.random.default_rng(seed)
     oracle = oracle_of(w)
@@ -146,7 +147,7 @@ def test_a_crossover_draws_one_more_component_than_the_larger_parent_has_from_bo
 
 
 @given(seed=seeds)
-@settings(max_examples=30)
+@trials(30)
 def test_the_population_is_in_order_and_a_rule_is_tried_once(seed: int):
     w, rng = a_world(seed), np.random.default_rng(seed)
     population = Population(Trial(oracle_of(w), 20, 5), 5)
@@ -164,14 +165,14 @@ def test_the_population_is_in_order_and_a_rule_is_tried_once(seed: int):
 @pytest.mark.parametrize("kind", ["scores", "tree"])
 @pytest.mark.parametrize("method", [Auto(), Exhaustive(), GeCo()], ids=lambda method: method.name)
 @given(seed=seeds)
-@settings(max_examples=10)
+@trials(10)
 def test_a_rule_called_proved_is_consistent_and_irredundant(kind: str, method: Method, seed: int):
     check_finder(GeneticRuleCF(**SMALL), method, worlds([seed], kind=kind), seed=seed % 1000)
 
 
 @pytest.mark.parametrize("kind", ["scores", "tree"])
 @given(seed=seeds)
-@settings(max_examples=40)
+@trials(40)
 def test_with_an_exact_method_the_rule_is_always_consistent(kind: str, seed: int):
     w = a_world(seed, kind)
     rule = GeneticRuleCF(**SMALL).find(oracle_of(w, seed=seed))
@@ -184,7 +185,7 @@ def test_with_an_exact_method_the_rule_is_always_consistent(kind: str, seed: int
 
 @pytest.mark.parametrize("kind", ["scores", "tree"])
 @given(seed=seeds)
-@settings(max_examples=40)
+@trials(40)
 def test_without_counterfactuals_a_rule_is_called_what_it_is(kind: str, seed: int):
     w, method = a_world(seed, kind), Unasked()
     rule = GeneticRule(**SMALL).find(oracle_of(w, method, seed))

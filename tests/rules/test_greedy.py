@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dueto.counterfactuals import Exhaustive, GeCo
@@ -12,12 +12,13 @@ from dueto.errors import InputError
 from dueto.rule import Components, Standing
 from dueto.rules import GreedyRuleCF, Oracle
 from dueto.testing import worlds
+from trials import trials
 
 seeds = st.integers(0, 2**32 - 1)
 
 
 @given(seed=seeds, seconds=st.sampled_from([0.0, 60.0]))
-@settings(max_examples=40)
+@trials(40)
 def test_a_rule_is_never_called_proved_when_it_is_not_whether_or_not_the_time_sufficed(seed: int, seconds: float):
     found = list(worlds([seed]))
     assume(found)
@@ -36,7 +37,7 @@ def test_a_rule_is_never_called_proved_when_it_is_not_whether_or_not_the_time_su
 
 
 @given(seed=seeds)
-@settings(max_examples=30)
+@trials(30)
 def test_what_is_narrower_than_a_rule_without_counterfactual_is_not_searched(seed: int):
     found = list(worlds([seed]))
     assume(found)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dueto.counterfactuals import BranchAndBound, Exhaustive, LeafBoxes
@@ -16,6 +16,7 @@ from dueto.rules import AutoRule, MinimumRule, Oracle
 from dueto.rules.draws import Rows
 from dueto.rules.hitting import HittingSets
 from dueto.testing import check_finder, worlds
+from trials import trials
 
 if TYPE_CHECKING:
     from dueto.counterfactuals import Method
@@ -57,7 +58,7 @@ def count(rule: int, counted: str) -> int:
 @pytest.mark.parametrize("counted", ["components", "conditions"])
 @pytest.mark.parametrize("kind", WAYS)
 @given(seed=seeds)
-@settings(max_examples=25)
+@trials(25)
 def test_no_consistent_rule_is_shorter(kind: str, counted: str, seed: int):
     w = a_world(seed, kind)
     rule = MinimumRule(counted=counted).find(oracle_of(w, WAYS[kind]))
@@ -74,13 +75,13 @@ def test_no_consistent_rule_is_shorter(kind: str, counted: str, seed: int):
 @pytest.mark.parametrize("least", [True, False])
 @pytest.mark.parametrize("kind", WAYS)
 @given(seed=seeds)
-@settings(max_examples=25)
+@trials(25)
 def test_a_rule_called_proved_is_consistent_and_irredundant(kind: str, least: bool, seed: int):
     check_finder(MinimumRule(least=least), WAYS[kind], worlds([seed], kind=kind))
 
 
 @given(seed=seeds)
-@settings(max_examples=25)
+@trials(25)
 def test_all_shortest_rules_are_all_of_them(seed: int):
     w = a_world(seed, "forest")
     oracle = oracle_of(w, BranchAndBound())
@@ -91,7 +92,7 @@ def test_all_shortest_rules_are_all_of_them(seed: int):
 
 
 @given(seed=seeds)
-@settings(max_examples=25)
+@trials(25)
 def test_of_the_shortest_rules_one_that_most_refused_rows_meet_is_given(seed: int):
     w = a_world(seed, "boosting")
     good = w.model.good(w.X)
@@ -105,7 +106,7 @@ def test_of_the_shortest_rules_one_that_most_refused_rows_meet_is_given(seed: in
 
 
 @given(seed=seeds, heavy=st.integers(0, 3), weight=st.sampled_from([0.4, 3.0]))
-@settings(max_examples=25)
+@trials(25)
 def test_with_weights_no_consistent_rule_is_cheaper(seed: int, heavy: int, weight: float):
     w = a_world(seed, "boosting")
     heavy %= len(w.space)
@@ -170,7 +171,7 @@ families = st.lists(st.integers(1, 2**8 - 1), min_size=1, max_size=14)
 
 
 @given(sets=families, costs=st.lists(st.integers(1, 3), min_size=8, max_size=8), far=st.sampled_from([0, 60, 130]))
-@settings(max_examples=60)
+@trials(60)
 def test_a_hitting_set_found_while_the_family_grows_is_as_cheap_as_any(sets, costs, far):
     search = HittingSets([1] * far + costs)
     while missed := [s for s in sets if not (found := search.next() >> far) & s]:
@@ -180,7 +181,7 @@ def test_a_hitting_set_found_while_the_family_grows_is_as_cheap_as_any(sets, cos
 
 
 @given(sets=families, costs=st.lists(st.integers(1, 3), min_size=8, max_size=8))
-@settings(max_examples=60)
+@trials(60)
 def test_skipping_goes_through_all_cheapest_hitting_sets(sets, costs):
     search = HittingSets(costs, sets)
     found, one = set(), search.next()

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dueto import Explainer, verify
@@ -24,6 +24,7 @@ from dueto.rules.hitting import cheapest
 from dueto.rules.set_cover import MinSetCover, inclusion_minimal, least_cover
 from dueto.space import FeatureSpace
 from dueto.testing import World, check_finder, worlds
+from trials import trials
 
 seeds = st.integers(0, 2**32 - 1)
 families = st.lists(st.integers(1, 2**9 - 1), min_size=1, max_size=15)
@@ -66,7 +67,7 @@ def smallest(sets: list[int]) -> int:
 
 @pytest.mark.parametrize("counted", ["components", "conditions"])
 @given(seed=seeds)
-@settings(max_examples=60)
+@trials(60)
 def test_no_rule_that_the_data_does_not_refute_is_shorter(counted: str, seed: int):
     w = a_world(seed)
     rule = MinSetCover(counted=counted).find(oracle_of(w))
@@ -82,14 +83,14 @@ def test_no_rule_that_the_data_does_not_refute_is_shorter(counted: str, seed: in
 @pytest.mark.parametrize("counted", ["components", "conditions"])
 @pytest.mark.parametrize("seconds", [0.0, 60.0])
 @given(seed=seeds)
-@settings(max_examples=40)
+@trials(40)
 def test_a_rule_called_proved_is_consistent_and_irredundant(seconds: float, counted: str, seed: int):
     check_finder(MinSetCover(counted=counted, seconds=seconds), Exhaustive(), worlds([seed]))
     check_finder(MinSetCover(counted=counted, seconds=seconds), LeafBoxes(), worlds([seed], kind="tree"))
 
 
 @given(seed=seeds)
-@settings(max_examples=40)
+@trials(40)
 def test_the_bound_is_right_of_rules_that_hold_of_everybody(seed: int):
     w = a_world(seed, "tree")
     found = MinSetCover().find(oracle_of(w)).least
@@ -101,7 +102,7 @@ def test_the_bound_is_right_of_rules_that_hold_of_everybody(seed: int):
 
 @pytest.mark.parametrize("counted", ["components", "conditions"])
 @given(seed=seeds)
-@settings(max_examples=40)
+@trials(40)
 def test_without_time_the_rule_is_one_of_the_data_and_the_gap_is_honest(counted: str, seed: int):
     w = a_world(seed)
     rule = MinSetCover(counted=counted, seconds=0.0).find(oracle_of(w))
@@ -115,7 +116,7 @@ def test_without_time_the_rule_is_one_of_the_data_and_the_gap_is_honest(counted:
 
 @pytest.mark.parametrize("nodes", [0, 1 << 60])
 @given(sets=families)
-@settings(max_examples=60)
+@trials(60)
 def test_a_cover_by_the_solver_and_by_the_search_is_a_smallest_one(nodes: int, sets: list[int]):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(set_cover, "NODES", nodes)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
@@ -27,6 +27,7 @@ from dueto.rules import short as module
 from dueto.rules.draws import Draws, Rows
 from dueto.rules.short import Fewest
 from dueto.testing import check_finder, worlds
+from trials import trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,7 +92,7 @@ def share_of(w: World, rule: Rule) -> float:
 @pytest.mark.parametrize("counted", ["conditions", "components"])
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=seeds, k=st.integers(1, 4))
-@settings(max_examples=15)
+@trials(15)
 def test_no_rule_of_so_many_conditions_is_met_by_fewer_accepted_rows(kind: str, counted: str, seed: int, k: int):
     w = a_world(seed, kind)
     rule = short(w, k=k, counted=counted)
@@ -106,7 +107,7 @@ def test_no_rule_of_so_many_conditions_is_met_by_fewer_accepted_rows(kind: str, 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=seeds, k=st.integers(1, 4), first=st.sampled_from(["rows", "share"]))
-@settings(max_examples=15)
+@trials(15)
 def test_the_figures_are_those_of_a_recount_and_the_exception_is_one(kind: str, seed: int, k: int, first: str):
     w = a_world(seed, kind)
     rule = short(w, k=k, first=first)
@@ -152,7 +153,7 @@ def test_the_share_is_within_its_interval_about_as_often_as_is_said(kind: str):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=seeds)
-@settings(max_examples=15)
+@trials(15)
 def test_no_rule_that_ties_has_a_share_that_is_clearly_larger(kind: str, seed: int):
     w = a_world(seed, kind)
     rule, components, data = short(w, k=2, draws=4000), Components(w.space, w.x), rows_of(w)
@@ -166,7 +167,7 @@ def test_no_rule_that_ties_has_a_share_that_is_clearly_larger(kind: str, seed: i
 
 
 @given(seed=seeds)
-@settings(max_examples=15)
+@trials(15)
 def test_a_search_alone_proves_nothing_and_never_calls_a_rule_proved_that_is_not(seed: int):
     w = a_world(seed, "scores")
     rule = short(w, GeCo())
@@ -181,7 +182,7 @@ def test_a_proved_rule_needs_each_of_its_conditions(kind: str):
 
 
 @given(seed=seeds, k=st.integers(1, 5), poor=st.booleans())
-@settings(max_examples=60)
+@trials(60)
 def test_the_exact_search_and_the_greedy_one_keep_what_they_say(seed: int, k: int, poor: bool):
     rng = np.random.default_rng(seed)
     q, n = int(rng.integers(1, 10)), int(rng.integers(0, 200))

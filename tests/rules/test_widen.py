@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
@@ -22,13 +22,14 @@ from dueto.rules import MinimumRule, Oracle, widened
 from dueto.rules.widen import shortest
 from dueto.space import FeatureSpace
 from dueto.testing import worlds
+from trials import trials
 
 WAYS = {"tree": LeafBoxes(), "forest": BranchAndBound(), "boosting": BranchAndBound(), "linear": BranchAndBound()}
 
 
 @pytest.mark.parametrize("kind", WAYS)
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
+@trials(40)
 def test_a_widened_rule_is_consistent_and_no_bound_can_go_further(kind: str, seed: int):
     for w in worlds([seed], kind=kind):
         oracle = Oracle(w.query, WAYS[kind], np.random.default_rng(0))
@@ -79,7 +80,7 @@ def test_bounds_have_the_fewest_digits_that_keep_the_region():
 
 
 @given(low=st.floats(-1e9, 1e9), width=st.floats(0, 1e6), at=st.floats(0, 1))
-@settings(max_examples=60)
+@trials(60)
 def test_the_short_number_is_in_the_range_and_no_longer_than_its_ends(low: float, width: float, at: float):
     high, near = low + width, min(low + at * width, low + width)
     found = shortest(low, high, near=near)
@@ -93,7 +94,7 @@ def digits(value: float) -> str:
 
 
 @given(income=st.floats(1.0, 2e6), far=st.sampled_from([1e6, 1e8, 1e9]))
-@settings(max_examples=30)
+@trials(30)
 def test_the_applicant_meets_a_widened_rule_however_long_the_range(income: float, far: float):
     frame = pd.DataFrame({"income": [0.0, 900.0, 1243.56, 5e5, 1e6, 2e6, income], "n": [1, 2, 1, 2, 1, 2, 1]})
     space = FeatureSpace.infer(frame).declare({"income": {"low": 0.0, "high": far}})
