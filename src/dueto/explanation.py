@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from dueto.counterfactuals import Status
 from dueto.errors import in_words
@@ -216,16 +216,27 @@ class Changes:
         """`to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
-    def to_html(self, path: str | Path | None = None, *, what_if: bool = True) -> str:
+    @overload
+    def to_html(self, path: None = None, *, what_if: bool = True) -> str: ...
+
+    @overload
+    def to_html(self, path: str | Path, *, what_if: bool = True) -> None: ...
+
+    def to_html(self, path: str | Path | None = None, *, what_if: bool = True) -> str | None:
         """A page: one file that needs no network, for the screen and for paper.
 
         Parameters
         ----------
         path : str or Path, optional
-            Where to write it, too; a file that is there is replaced.
+            Where to write it; a file that is there is replaced. Without a path, the text is returned.
         what_if : bool
             Whether the page lets features be moved. For that a model whose inside is not known has to score some
             thousand rows: say False if it is slow.
+
+        Returns
+        -------
+        str or None
+            The page, if no path is given.
 
         Raises
         ------
@@ -237,7 +248,13 @@ class Changes:
 
         return saved(page(self, what_if=what_if), path)
 
-    def to_markdown(self, path: str | Path | None = None) -> str:
+    @overload
+    def to_markdown(self, path: None = None) -> str: ...
+
+    @overload
+    def to_markdown(self, path: str | Path) -> None: ...
+
+    def to_markdown(self, path: str | Path | None = None) -> str | None:
         """The same in Markdown, without the pictures; see `to_html`."""
         from dueto.report.applicant import markdown
         from dueto.report.page import saved
@@ -346,6 +363,30 @@ class Explanation(Changes):
             others = f"{s.accepted:,} accepted"
         return f"{text}, and {others}." if s.accepted else f"{text} and no other."
 
+    @overload
+    def to_letter(
+        self,
+        path: None = None,
+        *,
+        lender: str | None = None,
+        date: str | None = None,
+        contact: str | None = None,
+        names: Mapping[str, str] | None = None,
+        at_most: int = 4,
+    ) -> str: ...
+
+    @overload
+    def to_letter(
+        self,
+        path: str | Path,
+        *,
+        lender: str | None = None,
+        date: str | None = None,
+        contact: str | None = None,
+        names: Mapping[str, str] | None = None,
+        at_most: int = 4,
+    ) -> None: ...
+
     def to_letter(
         self,
         path: str | Path | None = None,
@@ -355,19 +396,24 @@ class Explanation(Changes):
         contact: str | None = None,
         names: Mapping[str, str] | None = None,
         at_most: int = 4,
-    ) -> str:
+    ) -> str | None:
         """A letter to the applicant that gives the principal reasons of the refusal: a template, and not legal advice.
 
         Parameters
         ----------
         path : str or Path, optional
-            Where to write it, too: .html, .txt or .md say what it is written in. Without a path it is Markdown.
+            Where to write it: .html, .txt or .md say what it is written in. Without a path, Markdown is returned.
         lender, date, contact : str, optional
             What stands in the letter; without it, a placeholder in brackets.
         names : mapping of feature to str, optional
             What the letter calls the features, which the applicant does not know by their columns.
         at_most : int
             The most reasons given.
+
+        Returns
+        -------
+        str or None
+            The letter, if no path is given.
 
         Raises
         ------

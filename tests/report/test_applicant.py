@@ -230,8 +230,8 @@ def test_no_text_starts_a_block_in_markdown(text):
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     e = KINDS["proved"]()
-    text = e.to_html(tmp_path / "why.html")
-    assert (tmp_path / "why.html").read_text(encoding="utf-8") == text
+    e.to_html(tmp_path / "why.html")
+    assert (tmp_path / "why.html").read_text(encoding="utf-8") == e.to_html()
     with pytest.raises(InputError, match=r"cannot write .*nowhere.*: No such file or directory"):
         e.to_html(tmp_path / "nowhere" / "why.html")
 
@@ -242,6 +242,13 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"cannot write .*why.md: No space left on device"):
         e.to_markdown(tmp_path / "why.md")
     assert [p.name for p in tmp_path.iterdir()] == ["why.html"]
+
+
+def test_what_is_written_to_a_file_is_not_returned_too(tmp_path):
+    e, changes = KINDS["proved"](), dueto.Explainer(model, DATA).changes(1)
+    for write in (e.to_html, e.to_markdown, e.to_letter, changes.to_html, changes.to_markdown):
+        assert write(tmp_path / "file.md") is None
+        assert (tmp_path / "file.md").read_text(encoding="utf-8") == write()
 
 
 def test_a_page_can_do_without_what_if_and_without_the_data(opened, accessible):

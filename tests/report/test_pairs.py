@@ -139,8 +139,8 @@ def test_the_same_result_gives_the_same_page_whatever_the_users_style(pair, many
 
 
 def test_a_page_is_written_whole_or_not_at_all(pair, tmp_path):
-    text = pair.to_html(tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == text
+    assert pair.to_html(tmp_path / "page.html") is None
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == pair.to_html()
     with pytest.raises(InputError, match="cannot write"):
         pair.to_html(tmp_path / "none" / "page.html")
 

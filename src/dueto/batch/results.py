@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from dueto.batch.journal import LINES, RUN, as_line
 from dueto.errors import InputError, count
@@ -84,8 +84,14 @@ class Batch:
 
         return pd.DataFrame(_columns(self.records))
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """The portfolio as a page that needs nothing else, written to `path` too if it is given."""
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+
+    @overload
+    def to_html(self, path: str | Path) -> None: ...
+
+    def to_html(self, path: str | Path | None = None) -> str | None:
+        """The portfolio as a page that needs nothing else: written to `path` if it is given, else returned."""
         from dueto.report.page import saved
         from dueto.report.portfolio import portfolio_page
 

@@ -153,8 +153,8 @@ def _refuse_pages(paths: Sequence[Path], numbers: Sequence[int]) -> None:
 
 def _written(kind: str, path: Path, found: Explanation, *, what_if: bool) -> bool:
     """Write a page of an explanation; whether that was possible."""
-    write: dict[str, Callable[[Path], str]] = {
-        "html": partial(found.to_html, what_if=what_if),
+    write: dict[str, Callable[[Path], None]] = {
+        "html": lambda to: found.to_html(to, what_if=what_if),
         "markdown": found.to_markdown,
         "letter": found.to_letter,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,18 +109,24 @@ class Direction:
             "seconds": self.seconds,
         }
 
-    def to_html(self, path: str | Path | None = None) -> str:
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+
+    @overload
+    def to_html(self, path: str | Path) -> None: ...
+
+    def to_html(self, path: str | Path | None = None) -> str | None:
         """A page that needs nothing else: the verdict and its reason, fits, residuals, tests, and how it was found.
 
         Parameters
         ----------
         path : str or Path, optional
-            Where to write it, too.
+            Where to write it; a file that is there is replaced. Without a path, the text is returned.
 
         Returns
         -------
-        str
-            The page, as HTML. The same each time.
+        str or None
+            The page, as HTML, if no path is given. The same each time.
 
         Raises
         ------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -101,18 +101,25 @@ class Directions:
         ]
         return {"columns": list(self.names), "left_out": list(self.left_out), "pairs": rows}
 
-    def to_html(self, path: str | Path | None = None) -> str:
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+
+    @overload
+    def to_html(self, path: str | Path) -> None: ...
+
+    def to_html(self, path: str | Path | None = None) -> str | None:
         """A page that needs nothing else: the arrows as a graph, every pair with its p-values and reason.
 
         Parameters
         ----------
         path : str or Path, optional
-            Where to write it, too.
+            Where to write it; a file that is there is replaced. Without a path, the text is returned.
 
         Returns
         -------
-        str
-            The page, as HTML. Its table can be sorted where scripts may run. More than 30 columns are not drawn.
+        str or None
+            The page, as HTML, if no path is given. Its table can be sorted where scripts may run. More than 30 columns
+            are not drawn.
 
         Raises
         ------

@@ -38,7 +38,7 @@ def written(
     to: Mapping[str, str | None],
     names: Mapping[str, str],
     at_most: int,
-) -> str:
+) -> str | None:
     """The letter, in the kind of text that the file's name asks for; see `Explanation.to_letter`."""
     kind = ".md" if path is None else Path(path).suffix.lower()
     if kind not in KINDS:

@@ -32,20 +32,21 @@ def rendered(template: str, **data: Any) -> str:
     return _environment().get_template(template).render(**data)
 
 
-def saved(page: str, path: str | Path | None) -> str:
-    """The page, written to a file too if one is named: whole, or not at all.
+def saved(page: str, path: str | Path | None) -> str | None:
+    """The page if no file is named; else it is written there, whole or not at all, and nothing is returned.
 
     Raises
     ------
     InputError
         If the file cannot be written.
     """
-    if path is not None:
-        if not Path(path).name or "\0" in str(path):
-            raise InputError(f"{str(path)!r} is no name of a file")
-        with whole(Path(path)) as part:
-            part.write_text(page, encoding="utf-8")
-    return page
+    if path is None:
+        return page
+    if not Path(path).name or "\0" in str(path):
+        raise InputError(f"{str(path)!r} is no name of a file")
+    with whole(Path(path)) as part:
+        part.write_text(page, encoding="utf-8")
+    return None
 
 
 def framed(page: Callable[[], str], title: str) -> str | None:
