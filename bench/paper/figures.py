@@ -46,7 +46,8 @@ def lines(path: Path, rows: list[dict[str, Any]], x: str, name: str, y: str, lab
     fig, ax = plt.subplots(figsize=(7.5, 4))
     for system, colour in zip(dict.fromkeys(row[name] for row in rows), COLOURS, strict=False):
         part = [(row[x], row[y]) for row in rows if row[name] == system and row[y] is not None]
-        ax.plot(*zip(*part, strict=True), "o-", color=colour, label=system)
+        if part:
+            ax.plot(*zip(*part, strict=True), "o-", color=colour, label=system)
     for axis, key in (("x", x), ("y", y)):
         values = [row[key] for row in rows if row[key]]
         if values and max(values) > 10 * min(values):

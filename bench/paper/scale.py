@@ -5,13 +5,16 @@
 Rows: the numbers of the first 10^4, 10^5, 10^6 and 3·10^6 flights, and a tree of depth 12: was it late?
 Features: 10,000 rows of 10, 50, 200 and 1,000 independent whole numbers from 0 to 9, and a forest of 50 trees of depth
 5 of the sum of the first ten. Each size is a process of its own, whose greatest memory is noted. Done sizes are kept in
-scale.jsonl.
+scale.jsonl. A system whose first rule takes longer than a minute gets no second; one that takes longer than `--limit`
+is stopped, and no rule of its is counted.
 """
 
 from __future__ import annotations
 
 import resource
+import signal
 import time
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +29,7 @@ from dueto.rules.draws import Rows
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator
 
 SIZES = {"rows": (10**4, 10**5, 10**6, 3 * 10**6), "features": (10, 50, 200, 1000)}
 SHOWN = ("GreedyRuleCF", "GeneticRule", "GeneticRuleCF", "Anchor", "MinSetCover", "MinimumRule")
@@ -53,7 +57,24 @@ def wide(n: int, _: str | None) -> tuple[Any, Any]:
     return RandomForestClassifier(50, max_depth=5, random_state=0).fit(frame, target), frame
 
 
-def measured(axis: str, size: int, rows: int, seed: int, folder: str | None, systems: list[str]) -> dict[str, Any]:
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Stop, with a TimeoutError, what takes longer."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def measured(
+    axis: str, size: int, rows: int, seed: int, folder: str | None, systems: list[str], limit: float
+) -> dict[str, Any]:
     """Seconds to be made ready, and each system's rules at one size."""
     from threadpoolctl import threadpool_limits
 
@@ -68,13 +89,15 @@ def measured(axis: str, size: int, rows: int, seed: int, folder: str | None, sys
         for system in systems:
             finder, method = SYSTEMS[system]
             times: list[float] = []
-            for row in chosen:  # the first warms up
-                _, told = solved(explainer.query(explainer.X[row]), data, finder(), method(), seed)
-                times.append(told["cpu_seconds"])
-                if times[0] > LONG:
-                    times *= 2
-                    break
-            record[system] = {"seconds": float(np.median(times[1:])), "rules": len(times) - 1}
+            with suppress(TimeoutError):
+                for row in chosen:  # the first warms up
+                    with within(limit):
+                        _, told = solved(explainer.query(explainer.X[row]), data, finder(), method(), seed)
+                    times.append(told["cpu_seconds"])
+                    if times[0] > LONG:
+                        break
+            times = times[1:] or times  # a first rule that was the only one is counted
+            record[system] = {"seconds": float(np.median(times)) if times else None, "rules": len(times)}
     return record | {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6}
 
 
@@ -97,7 +120,7 @@ def found(asked: Namespace) -> list[dict[str, Any]]:
         for size in sizes:
             if (axis, size) not in records.found:
                 with get_context("spawn").Pool(1) as pool:
-                    call = (axis, size, asked.rows, asked.seed, asked.data, asked.systems)
+                    call = (axis, size, asked.rows, asked.seed, asked.data, asked.systems, asked.limit)
                     records.add({"task": [axis, size]} | pool.apply(measured, call))
     return list(records.found.values())
 
@@ -106,6 +129,7 @@ def main() -> None:
     parser = options(__doc__ or "")
     task_options(parser)
     parser.add_argument("--rows", type=int, default=10, help="refused rows at each size (default: 10)")
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds for one rule (default: 600)")
     parser.add_argument("--systems", type=lambda s: s.split(";"), default=list(SHOWN), help="some, separated by ;")
     asked = parser.parse_args()
     begun = machine()
