@@ -351,3 +351,43 @@ def test_a_file_of_a_kind_that_is_not_written_is_no_folder(explainer, tmp_path):
     with pytest.raises(InputError, match=r"refused\.csv must be a folder, or a file that ends in \.parquet or \.jsonl"):
         dueto.batch(explainer, out=tmp_path / "refused.csv")
     assert list(tmp_path.iterdir()) == []
+
+
+def by_each(explainer, out, values):
+    """Shares by a column that has each of the values in turn; how many rows of the data are in each group."""
+    given = [values[i * len(values) // len(explainer.X)] for i in range(len(explainer.X))]
+    found = dueto.batch(explainer, out=out, by={"c": given}, k=1)
+    assert list(dueto.read_batch(out)) == list(found)
+    return found, {g["group"]: g["all"] for g in found.summary["by"][0]["groups"]}
+
+
+def test_texts_that_read_like_names_of_groups_are_groups_of_their_own(explainer, tmp_path):
+    values = ["missing", None, "up to 5", "1 to 9", *(f"branch {i}" for i in range(12))]
+    found, groups = by_each(explainer, tmp_path / "out", values)
+    assert set(groups) == {"'missing'", "missing", *values[2:]}
+    assert set(groups.values()) <= {3, 4}  # of 50 rows
+    assert {r["by"]["c"] for r in found} <= set(values)
+
+
+@pytest.mark.parametrize("kind", ["dates", "timestamps", "datetime64"])
+def test_many_dates_are_cut_at_quartiles_whatever_holds_them(explainer, tmp_path, kind):
+    stamps = pd.date_range("2024-01-01", periods=24, freq="D")
+    held = {"dates": stamps.date, "timestamps": list(stamps), "datetime64": stamps.to_numpy()}[kind]
+    _, groups = by_each(explainer, tmp_path / "out", [*held, pd.NaT])
+    assert set(groups) == {
+        "2024-01-01 to 2024-01-06",
+        "2024-01-07 to 2024-01-12",
+        "2024-01-13 to 2024-01-18",
+        "2024-01-19 to 2024-01-24",
+        "missing",
+    }
+
+
+def test_numbers_that_agree_in_many_digits_and_missing_ones_fall_into_their_groups(explainer, tmp_path):
+    numbers = [1_600_000_000 + i for i in range(20)]
+    _, groups = by_each(explainer, tmp_path / "out", [*numbers, pd.NA, float("nan")])
+    assert len(groups) == 5
+    assert sum(name.startswith("16000000") for name in groups) == 4
+    found, groups = by_each(explainer, tmp_path / "endless", [*range(20), float("inf")])
+    assert any(name.endswith(" to inf") for name in groups)
+    assert {type(r["by"]["c"]) for r in found} <= {int, str}

@@ -209,8 +209,10 @@ def _columns(explainer: Explainer, by: Any, table: Any, X: NDArray[np.float64]) 
 
 
 def _plain(value: Any) -> Any:
+    """A value as JSON and Python have it; None for what stands for missing: NaN, NaT, NA."""
+    value = value.astype("M8[us]") if isinstance(value, np.datetime64) else value  # item() of finer ones is a number
     value = plain(value)
-    return None if value is None or value != value else value
+    return value if (value == value) is True else None
 
 
 def _totals(values: list[Any], good: NDArray[np.bool_]) -> list[tuple[Any, int, int]]:

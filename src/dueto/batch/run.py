@@ -254,10 +254,15 @@ def _records(journal: Journal, asked: Asked) -> list[dict[str, Any]]:
             "same_as": None if first == i else int(asked.numbers[first]),
             "found_for": None,
             "score": None if np.isnan(asked.scores[i]) else float(asked.scores[i]),
-            "by": {name: values[i] for name, values in asked.by.items()},
+            "by": {name: _told(values[i]) for name, values in asked.by.items()},
         }
         found.append(told | {key: value for key, value in answer.items() if key not in SAME})
     return found
+
+
+def _told(value: Any) -> Any:
+    """A value of a column as strict JSON can hold it."""
+    return str(value) if isinstance(value, float) and not np.isfinite(value) else as_json(value)
 
 
 def _question(explainer: Explainer, asked: Asked, **options: Any) -> dict[str, Any]:

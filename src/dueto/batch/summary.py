@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
+from datetime import date
 from heapq import heapify, heappop, heapreplace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dueto.batch.sharing import Reach, rule_of
-from dueto.errors import InputError
+from dueto.errors import InputError, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -200,18 +202,33 @@ def _first_changes(record: Mapping[str, Any]) -> set[str]:
 
 
 def _groups(values: Sequence[Any], counts: Sequence[int]) -> tuple[Callable[[Any], str], list[str]]:
-    """What the group of a value is called: the value, or where numbers are many, its quarter of the rows.
+    """What the group of a value is called: the value, or where numbers or dates are many, its quarter of the rows.
 
     And the names of the quarters, rising, missing last; none where each value is a group.
     """
-    numbers = [
-        (v, n) for v, n in zip(values, counts, strict=True) if isinstance(v, int | float) and not isinstance(v, bool)
-    ]
-    if len(values) <= GROUPS or len(numbers) < sum(v is not None for v in values):
-        return lambda value: "missing" if value is None else str(value), []
-    spread = np.repeat([v for v, _ in numbers], [n for _, n in numbers])
-    cuts = np.unique(np.quantile(spread, [0.25, 0.5, 0.75], method="lower"))
-    held = [[v for v, _ in numbers if k == np.searchsorted(cuts, v)] for k in range(len(cuts) + 1)]
-    names = [f"{min(vs):g} to {max(vs):g}" if vs else "" for vs in held]
+    held = sorted((v, n) for v, n in zip(values, counts, strict=True) if v is not None) if _rise(values) else []
+    if len(values) <= GROUPS or not held:
+        return _value, []
+    last = np.cumsum([n for _, n in held]) - 1  # the last row of each value, in their order
+    cuts = sorted({held[np.searchsorted(last, int(q * last[-1]))][0] for q in (0.25, 0.5, 0.75)})
+    parts = [[v for v, _ in held if bisect_left(cuts, v) == k] for k in range(len(cuts) + 1)]
+    names = [f"{_value(vs[0])} to {_value(vs[-1])}" if vs else "" for vs in parts]
     names.append("missing")
-    return lambda value: names[-1 if value is None else int(np.searchsorted(cuts, value))], names
+    return lambda value: names[-1 if value is None else bisect_left(cuts, value)], names
+
+
+def _rise(values: Sequence[Any]) -> bool:
+    """Whether values are all numbers, or all dates that can be compared."""
+    kinds = {
+        (type(v), getattr(v, "tzinfo", None) is None) if isinstance(v, date) else isinstance(v, int | float)
+        for v in values
+        if v is not None
+    }
+    return len(kinds) == 1 and kinds != {False} and not any(isinstance(v, bool) for v in values)
+
+
+def _value(value: Any) -> str:
+    """A value as the name of a group: whole numbers without a point, days without a time."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return in_words(value).removesuffix(" 00:00:00")
