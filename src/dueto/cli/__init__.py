@@ -28,11 +28,12 @@ from dueto.cli import (
     space,
     verify,
 )
+from dueto.cli.console import BAD_INPUT, OUR_FAULT
 
 __all__ = ["main"]
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-INTERRUPTED, PIPE_CLOSED, OUR_FAULT, BAD_INPUT = 130, 141, 4, 2
+INTERRUPTED, PIPE_CLOSED = 130, 141
 
 
 class Verbs(click.Group):

@@ -1,4 +1,4 @@
-"""The rows that a verb is asked about: of DATA, or of a file of applicants, whose faults are told by its own name."""
+"""The rows that a verb is asked about, of DATA or of a file of applicants, and how it answers one after the other."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from dueto.cli import console
+from dueto.cli.console import ANSWERED, BAD_INPUT, NONE, UNKNOWN
 from dueto.cli.inputs import rows_of
 from dueto.errors import InputError, known, some
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
+    from dueto.audit.comparison import Comparison
     from dueto.explain import Explainer
+    from dueto.explanation import Changes
     from dueto.feature import Feature
 
     Encoded = list[tuple["Asked", NDArray[np.float64] | None]]  # None where a row does not fit the space
 
-__all__ = ["Asked", "applicants_in", "asked_rows", "encoded_rows", "refused_only"]
+__all__ = ["Asked", "answered", "applicants_in", "asked_rows", "encoded_rows", "refused_only"]
 
 refused_only = click.option("--refused-only", is_flag=True, help="Pass over rows that are not refused, and count them.")
 
@@ -79,6 +82,43 @@ def asked_rows(
     hint = f"only row {refused[0]}{where} is refused" if len(refused) == 1 else hint
     why = {n: not_refused(labels[n], score, explainer.model.threshold, hint) for n, score in accepted.items()}
     return [one._replace(problem=why.get(one.number, one.problem)) for one, _ in found]
+
+
+def answered(
+    rows: Iterable[Asked],
+    ask: Callable[..., Changes | Comparison],
+    searching: str,
+    *,
+    as_json: bool,
+    listed: bool = False,
+    then: Callable[[int], None] | None = None,
+) -> int:
+    """Ask about each row and print what was found, as JSON in a list if they are several or `listed`; the exit code.
+
+    After each answer, `then` is told the number of its row.
+    """
+    found, records, codes = [], [], []
+    for number, label, row, problem in rows:
+        try:
+            if problem:
+                raise InputError(problem)
+            with console.working(f"row {number}: {searching}"):
+                one = ask(row, label=label)
+                records.append({"row": number, **(one.to_dict() if as_json else {})})
+        except InputError as error:
+            console.complain(str(error))
+            records.append({"row": number, "error": str(error)})
+            codes.append(BAD_INPUT)
+            continue
+        if then is not None:
+            then(number)
+        found.append(str(one))
+        codes.append({"none": NONE, "unknown": UNKNOWN}.get(getattr(one, "status", ""), ANSWERED))
+    if as_json and (found or listed):
+        console.say_json(records if listed or len(records) > 1 else records[0])
+    elif found:
+        console.say(f"\n\n{'-' * 96}\n\n".join(found))
+    return max(codes, default=ANSWERED)
 
 
 def encoded_rows(explainer: Explainer, rows: Sequence[int], applicants: Path | None) -> Encoded:

@@ -9,6 +9,7 @@ import click
 
 from dueto.cli import console
 from dueto.cli.asked import applicants_in
+from dueto.cli.console import ANSWERED, BAD_INPUT
 from dueto.cli.explain import finder_of as finder
 from dueto.cli.inputs import FILE, at_most_k, explainer_for, least_rule, model_and_data, options, outcome, running
 from dueto.errors import InputError, known, some
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from dueto.explain import Explainer
 
 __all__ = ["batch"]
-
-ANSWERED, BAD_INPUT = 0, 2
 
 
 @click.command(short_help="Why were many rows refused, and what have they in common?")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["complain", "note", "say", "say_json", "warn_once", "working"]
 
+ANSWERED, NONE, BAD_INPUT, UNKNOWN, OUR_FAULT = range(5)  # exit codes
 TICK = 1.0  # seconds between two updates of the status line
 
 

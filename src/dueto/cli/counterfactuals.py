@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dueto.cli.asked import asked_rows, refused_only
-from dueto.cli.explain import answered
+from dueto.cli.asked import answered, asked_rows, refused_only
 from dueto.cli.inputs import explainer_for, question
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dueto.cli import console
+from dueto.cli.console import ANSWERED, UNKNOWN
 from dueto.cli.inputs import FILE, as_json, options
 from dueto.errors import InputError, known, some
 from dueto.outputs import refuse_output, whole
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from dueto.direction import Direction
 
 __all__ = [
-    "ANSWERED",
     "PAGES",
-    "UNKNOWN",
     "asked",
     "column",
     "in_options",
@@ -31,7 +30,6 @@ __all__ = [
     "table_of",
 ]
 
-ANSWERED, UNKNOWN = 0, 3
 PICTURES, PAGES = (".png", ".svg", ".pdf"), (".html",)
 OPTIONS = {"missing='drop'": "--drop-missing", "n_permutations": "--permutations", "max_rows": "--max-rows"}
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dueto.cli import console
+from dueto.cli.console import ANSWERED, UNKNOWN
 from dueto.cli.direction import (
-    ANSWERED,
     PAGES,
-    UNKNOWN,
     asked,
     column,
     in_options,

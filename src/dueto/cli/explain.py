@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from dueto.cli import console
-from dueto.cli.asked import asked_rows, refused_only
+from dueto.cli.asked import answered, asked_rows, refused_only
+from dueto.cli.console import ANSWERED, BAD_INPUT, UNKNOWN
 from dueto.cli.inputs import FILE, explainer_for, least_rule, options, question
 from dueto.errors import InputError
 from dueto.outputs import refuse_output, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from dueto.audit import Comparison
-    from dueto.cli.asked import Asked
-    from dueto.explanation import Changes, Explanation
+    from dueto.explanation import Explanation
 
-__all__ = ["answered", "explain", "finder_of"]
+__all__ = ["explain", "finder_of"]
 
-ANSWERED, NONE, BAD_INPUT, UNKNOWN = 0, 1, 2, 3
 MANY = 6  # conditions that a person reads
 PAGES = {"html": [".html", ".htm"], "markdown": [".md", ".markdown"], "letter": [".md", ".txt", ".html", ".htm"]}
 
@@ -203,40 +201,3 @@ def finder_of(method: str, counted: Literal["components", "conditions"], seconds
     least = MinimumRule(counted=counted, seconds=seconds)
     known = {"auto": AutoRule(exact=least), "minimum": least}
     return known.get(method, replace(least, least=False, name=method) if method == "irredundant" else method)
-
-
-def answered(
-    rows: Iterable[Asked],
-    ask: Callable[..., Changes | Comparison],
-    searching: str,
-    *,
-    as_json: bool,
-    listed: bool = False,
-    then: Callable[[int], None] | None = None,
-) -> int:
-    """Ask about each row and print what was found, as JSON in a list if they are several or `listed`; the exit code.
-
-    After each answer, `then` is told the number of its row.
-    """
-    found, records, codes = [], [], []
-    for number, label, row, problem in rows:
-        try:
-            if problem:
-                raise InputError(problem)
-            with console.working(f"row {number}: {searching}"):
-                one = ask(row, label=label)
-                records.append({"row": number, **(one.to_dict() if as_json else {})})
-        except InputError as error:
-            console.complain(str(error))
-            records.append({"row": number, "error": str(error)})
-            codes.append(BAD_INPUT)
-            continue
-        if then is not None:
-            then(number)
-        found.append(str(one))
-        codes.append({"none": NONE, "unknown": UNKNOWN}.get(getattr(one, "status", ""), ANSWERED))
-    if as_json and (found or listed):
-        console.say_json(records if listed or len(records) > 1 else records[0])
-    elif found:
-        console.say(f"\n\n{'-' * 96}\n\n".join(found))
-    return max(codes, default=ANSWERED)

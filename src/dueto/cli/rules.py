@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dueto.cli.asked import asked_rows
-from dueto.cli.explain import answered
+from dueto.cli.asked import answered, asked_rows
 from dueto.cli.inputs import explainer_for, model_and_data, options, outcome, running, some_rows
 
 if TYPE_CHECKING:
