@@ -101,7 +101,37 @@ def test_labels_under_a_picture_do_not_overlap():
     shown = drawn(told, f"at most {value:g}")
     ends = [(tick["x"] - 3 * len(tick["label"]), tick["x"] + 3 * len(tick["label"])) for tick in shown["ticks"]]
     assert all(a[1] < b[0] for a, b in pairwise(ends))
-    assert f"{int(value):,}" in [tick["label"] for tick in shown["ticks"]]
+    assert str(int(value)) in [tick["label"] for tick in shown["ticks"]]
+
+
+@pytest.mark.parametrize("column", [np.arange(100.0), np.arange(100.0) + 0.25])
+def test_a_condition_that_asks_for_one_number_is_one_bar_with_its_name_and_the_applicant_in_its_middle(column):
+    value = float(column[50])
+    told = counted(column, np.ones(100), np.arange(100) > 60, value, (value, value, False))
+    (bar,) = [i for i, bar in enumerate(told["bars"]) if bar["inside"]]
+    assert told["bars"][bar]["label"] == told["value"]
+    assert told["place"] == bar + 0.5
+    shown = drawn(told, f"exactly {told['value']}")
+    assert [tick["x"] for tick in shown["ticks"] if tick["label"] == told["value"]] == [shown["x"]]
+    assert shown["told"].endswith("as 1 of the 61 refused (2%) and 0 of the 39 accepted. The rule: exactly this.")
+
+
+def test_where_a_change_leads_is_written_beside_its_mark_and_over_no_other():
+    feature = FeatureSpace.infer(pd.DataFrame({"year": range(1990, 2020)})).features[0]
+    years = np.arange(1990.0, 2020.0)
+    moves = [(1, 2001.0), (2, 1999.0), (3, 2019.0)]
+    marks = drawn(picture(feature, years, np.ones(30), years > 2000, 2000.0, moves=moves))["marks"]
+    spans = [(m["x"] - 5, m["x"] + 5) for m in marks]
+    texts = [(m["x"] - 7 - 6 * len(m["text"]), m["x"] - 7) if m["left"] else (m["x"] + 7, m["x"] + 13) for m in marks]
+    assert [m["text"] for m in marks] == ["2", "1", "3"]
+    assert all(not (a < d and c < b) for a, b in texts for c, d in [*spans, *texts] if (a, b) != (c, d))
+    assert all(0 <= a < b <= WIDTH for a, b in texts)
+
+
+def test_a_number_is_written_alike_in_a_bar_and_as_a_value():
+    years = np.arange(1990.0, 2020.0)
+    told = counted(years, np.ones(30), years > 2000, 2000.0, (2000.0, np.inf, False))
+    assert "2000 to 2005" in [bar["label"] for bar in told["bars"]]
 
 
 def test_a_rule_of_the_space_is_pictured_in_its_order():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from dueto.report.words import share
@@ -53,7 +54,7 @@ def drawn(picture: dict[str, Any], condition: str = "") -> dict[str, Any]:
         "x": round(place, 2),
         "anchor": "start" if place < WIDTH * 0.25 else "end" if place > WIDTH * 0.75 else "middle",
         "shown": value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…",
-        "marks": [move | {"x": round(move["place"] * width, 2)} for move in _apart(picture["moves"])],
+        "marks": _beside(_apart(picture["moves"]), width),
         "condition": condition,
         "told": told(picture, condition),
     }
@@ -67,6 +68,8 @@ def told(picture: dict[str, Any], condition: str) -> str:
     text += " and ".join(_of(bar[side], picture[side], side) for side in ("refused", "accepted"))
     if picture["inside"] is None:
         return f"{text}."
+    if condition in (picture["value"], f"exactly {picture['value']}"):
+        return f"{text}. The rule: exactly this."
     inside = " and ".join(_of(picture["inside"][side], picture[side], side) for side in ("refused", "accepted"))
     return f"{text}. The rule: {condition}, which {inside} meet."
 
@@ -89,16 +92,26 @@ def _apart(moves: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
+def _beside(marks: Iterable[dict[str, Any]], width: float) -> list[dict[str, Any]]:
+    """Marks with where they stand, and their text on the side where it runs into nothing."""
+    found = sorted((mark | {"x": round(mark["place"] * width, 2)} for mark in marks), key=lambda mark: mark["x"])
+    return [
+        mark | {"left": mark["x"] + LETTER * (len(mark["text"]) + 1) + 2 * GAP > after["x"]}
+        for mark, after in pairwise([*found, {"x": WIDTH}])
+    ]
+
+
 def _ticks(bars: list[dict[str, Any]], width: float) -> list[dict[str, Any]]:
     """What stands under the bars, as much of it as there is room for; first what bounds the rule, then every other."""
     if all(bar["edge"] is None for bar in bars):
         wanted = [((i + 0.5) * width, bar["label"], bar["applicant"]) for i, bar in enumerate(bars)]
     else:
         after = [bar["inside"] for bar in bars[1:]] + [False]
-        wanted = [
-            ((i + 1) * width, bar["edge"], bar["inside"] != after[i]) for i, bar in enumerate(bars) if bar["edge"]
-        ]
-        wanted += [((i + 0.5) * width, bar["label"], True) for i, bar in enumerate(bars) if bar["label"] == "missing"]
+        alone = [i for i in range(1, len(bars)) if bars[i]["label"] == bars[i]["edge"] == bars[i - 1]["edge"]]
+        ends = [i for i, bar in enumerate(bars) if bar["edge"] and i not in alone and i + 1 not in alone]
+        wanted = [((i + 1) * width, bars[i]["edge"], bars[i]["inside"] != after[i]) for i in ends]
+        middles = [*alone, *(i for i, bar in enumerate(bars) if bar["label"] == "missing")]
+        wanted += [((i + 0.5) * width, bars[i]["label"], True) for i in middles]
     order = sorted(range(len(wanted)), key=lambda i: (not wanted[i][2], i % 4 != 0, i % 2 != 0, i))
     kept: list[tuple[float, float, str]] = []
     for i in order:

@@ -161,7 +161,7 @@ def _numbers(
     which = np.zeros(len(column), dtype=np.uint8)
     for edge in edges:  # a value at an edge belongs to the bar below it
         which += column > edge
-    place = [_place(v, edges, alone=values is not None) for v in marked]
+    place = [_place(feature, v, edges, alone=values is not None) for v in marked]
     if missing.any() or any(map(np.isnan, marked)):
         which[missing] = len(bars)
         place = [len(bars) + 0.5 if np.isnan(v) else at for v, at in zip(marked, place, strict=True)]
@@ -245,12 +245,13 @@ def _below(feature: Feature, low: float) -> float:
     return float(np.ceil(low) - 1 if feature.kind != "float" else np.nextafter(low, -np.inf))
 
 
-def _place(v: float, edges: Floats, *, alone: bool) -> float:
+def _place(feature: Feature, v: float, edges: Floats, *, alone: bool) -> float:
     """Where a number stands, in bars from the left: the middle of a bar that is one value or has no end."""
     bar = int(np.searchsorted(edges, v))
-    if alone or bar in (0, len(edges)) or np.isnan(v):
+    if alone or bar in (0, len(edges)) or np.isnan(v) or edges[bar - 1] == _below(feature, edges[bar]):
         return bar + 0.5
-    return float(bar + np.clip((v - edges[bar - 1]) / (edges[bar] - edges[bar - 1]), 0.05, 0.95))
+    half = 0.5 if feature.kind != "float" else 0.0  # a whole number takes up the unit below its end
+    return float(bar + np.clip((v - half - edges[bar - 1]) / (edges[bar] - edges[bar - 1]), 0.05, 0.95))
 
 
 def _round_step(width: float, *, whole: bool) -> float:
@@ -272,4 +273,4 @@ def _written(feature: Feature, v: float) -> str:
         return ""
     if feature.labelled:
         return str(feature.labels[int(np.clip(v, 0, len(feature.labels) - 1))])
-    return f"{int(v):,}" if float(v).is_integer() else f"{v:,.6g}"
+    return feature.text(v) if float(v).is_integer() else f"{v:.6g}"
