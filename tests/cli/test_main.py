@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
 import dueto as package
-from dueto.cli import main
+from dueto.cli import console, main
 from dueto.cli import space as space_verb
 
 HEAVY = [
@@ -44,7 +46,7 @@ def test_help_imports_nothing_heavy():
     asked = [["--help"], ["--version"], [], *([verb, "--help"] for verb in main.commands)]
     code = f"""
 import sys
-from dueto.cli import main
+from dueto.cli import console, main
 for arguments in {asked}:
     try:
         main(arguments)
@@ -201,3 +203,50 @@ def test_a_reader_who_leaves_ends_it_quietly(folder):
 
 def test_version(dueto):
     assert dueto("--version") == (0, f"dueto {package.__version__}\n", "")
+
+
+class Terminal(io.StringIO):
+    """A stderr that says of itself that somebody looks at it."""
+
+    def isatty(self):
+        return True
+
+
+def told_of(monkeypatch, stderr, what, until):
+    """What is said of long work until so many pieces of text have been."""
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setattr(console, "TICK", 0.001)
+    with console.working(what):
+        while stderr.getvalue().count("...") < until:
+            pass
+    return stderr.getvalue()
+
+
+def test_without_a_terminal_how_far_long_work_is_stands_on_lines_of_their_own(monkeypatch):
+    monkeypatch.setattr(console, "LINE", 0.001)
+    said = told_of(monkeypatch, io.StringIO(), lambda: "3 of 9 rows", until=3)
+    assert set(said.splitlines()) == {"dueto: 3 of 9 rows ..."}
+    assert not set(said) & set("\r\033")
+    assert said.endswith("\n")
+
+
+@pytest.mark.parametrize("often", [True, False])
+@pytest.mark.parametrize("verb", ["batch", "directions"])
+@pytest.mark.usefixtures("folder")
+def test_batch_and_directions_tell_a_log_how_far_they_are_but_not_if_they_are_soon_done(
+    dueto, tmp_path, monkeypatch, verb, often
+):
+    if often:
+        monkeypatch.setattr(console, "LINE", 0.0)
+    asked = {"batch": ["tree.pkl", "data.csv", *TRUST, "--out", tmp_path / "out"], "directions": ["data.csv", "--fast"]}
+    said = [line for line in dueto(verb, *asked[verb])[2].splitlines() if "..." in line]
+    told = {"batch": r"dueto: (explaining the rows|.* of .* rows.*) \.\.\.", "directions": r"dueto: .* pairs.* \.\.\."}
+    assert bool(said) is often
+    assert all(re.match(told[verb], line) for line in said)
+
+
+def test_on_a_terminal_one_line_is_written_over_and_nothing_of_it_stays(monkeypatch):
+    said = told_of(monkeypatch, Terminal(), lambda: "3 of 9 rows", until=3)
+    assert "\n" not in said
+    assert said.startswith("\r\033[K3 of 9 rows ...")
+    assert said.endswith("\r\033[K")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["complain", "note", "say", "say_json", "warn_once", "working"]
 
 ANSWERED, NONE, BAD_INPUT, UNKNOWN, OUR_FAULT = range(5)  # exit codes
-TICK = 1.0  # seconds between two updates of the status line
+TICK, LINE = 1.0, 30.0  # seconds between two updates of the status line, and of a log
 
 
 def say(text: str) -> None:
@@ -58,25 +58,30 @@ def warn_once() -> Callable[..., None]:
 
 @contextmanager
 def working(what: str | Callable[[], str]) -> Iterator[None]:
-    """Say what is being done (or what it is by now) while it is, on a terminal only; nothing of it stays.
+    """Say what is being done while it is, on a terminal only; nothing of it stays.
 
+    Of long work, `what` says how far it is by now; without a terminal, that is a line now and then, as a log keeps it.
     What others print meanwhile, a talkative model say, goes to stderr: stdout is for results.
     """
-    with redirect_stdout(sys.stderr), _status(what) if sys.stderr.isatty() else nullcontext():
+    shown = sys.stderr.isatty() or not isinstance(what, str)
+    with redirect_stdout(sys.stderr), _status(what) if shown else nullcontext():
         yield
 
 
 @contextmanager
 def _status(what: str | Callable[[], str]) -> Iterator[None]:
-    over, start = threading.Event(), time.monotonic()
+    over, start, terminal = threading.Event(), time.monotonic(), sys.stderr.isatty()
 
     def tick() -> None:
-        while True:
+        waits = 0.0 if terminal else LINE
+        while not over.wait(waits):
             seconds = round(time.monotonic() - start)
-            now = what if isinstance(what, str) else what()
-            click.echo(f"\r\033[K{now} ...{f' {seconds} s' if seconds else ''}", nl=False, err=True)
-            if over.wait(TICK):
-                return
+            now = f"{what if isinstance(what, str) else what()} ...{f' {seconds} s' if seconds else ''}"
+            if terminal:
+                click.echo(f"\r\033[K{now}", nl=False, err=True)
+            else:
+                note(now)
+            waits = TICK if terminal else LINE
 
     teller = threading.Thread(target=tick, daemon=True)
     teller.start()
@@ -85,7 +90,8 @@ def _status(what: str | Callable[[], str]) -> Iterator[None]:
     finally:
         over.set()
         teller.join()
-        click.echo("\r\033[K", nl=False, err=True)
+        if terminal:
+            click.echo("\r\033[K", nl=False, err=True)
 
 
 def _encoding() -> str:
