@@ -264,7 +264,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "model fitted on other columns": (
         of(model=tree(NUMBERS.rename(columns={"debt": "debts"})), data=NUMBERS),
         InputError,
-        "^DecisionTreeClassifier was fitted on a column 'debts', which the data does not have; it has 'income'",
+        "^DecisionTreeClassifier was fitted on a column 'debts', which the data does not have; did you mean 'debt'",
     ),
     "target left in an array": (
         of(model=tree(NUMBERS.to_numpy()), data=NUMBERS.assign(target=1).to_numpy()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,11 +37,22 @@ def in_words(value: Any) -> str:
 
 
 def known(name: Any, names: Iterable[Any], otherwise: str) -> str:
-    """A hint at what may have been meant by a name that is not among `names`; if nothing is like it, what there is."""
+    """A hint at what may have been meant by a name that is not among `names`; if nothing is like it, what there is.
+
+    >>> known("Hours-per week", ["hours_per_week", "age"], "there are")
+    "did you mean 'hours_per_week'?"
+    >>> known("job", ["hours_per_week", "age"], "there are")
+    "there are 'hours_per_week', 'age'"
+    """
     names = list(names)
-    near = difflib.get_close_matches(str(name), map(str, names), n=3, cutoff=0.6)
-    meant = [n for text in near for n in names if str(n) == text]
+    near = difflib.get_close_matches(_bare(name), map(_bare, names), n=3, cutoff=0.6)
+    meant = [n for text in dict.fromkeys(near) for n in names if _bare(n) == text]
     return f"did you mean {some(meant)}?" if meant else f"{otherwise} {some(names)}"
+
+
+def _bare(name: Any) -> str:
+    """A name without what is easily mistaken in it: capitals, blanks, signs."""
+    return re.sub(r"[\W_]", "", str(name)).casefold() or str(name)
 
 
 def some(names: Iterable[Any], limit: int = 8) -> str:

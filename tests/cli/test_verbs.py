@@ -125,7 +125,7 @@ BAD = [
     ([*ASK, "--onehot", "job"], "--onehot 'job' has no columns; write it as in job=job_clerk,job_smith"),
     ([*ASK, "--onehot", "job=job_*"], "no column is like 'job_*'; the columns are 'age'"),
     ([*ASK, "--ignore", "profit"], "there is no column 'profit' to ignore; data.csv has 'age'"),
-    ([*ASK, "--ignore", "age"], "was fitted on a column 'age', which the data does not have"),
+    ([*ASK, "--ignore", "age"], "the model was fitted on 'age', so that it cannot be ignored; leave out --ignore"),
 ]
 
 

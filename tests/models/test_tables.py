@@ -134,7 +134,7 @@ def test_integer_column_names_are_no_hindrance():
 
 def test_columns_that_do_not_fit_are_refused():
     with pytest.raises(
-        InputError, match="fitted on a column 'owner', which the data does not have; it has 'age', 'job'"
+        InputError, match="fitted on a column 'owner', which the data does not have; besides the others, it has 'job'"
     ):
         as_model(fit(MIXED[["age", "owner"]]), FeatureSpace.infer(MIXED[["age", "job"]]))
     with pytest.raises(InputError, match="fitted on 2 columns, but the data has 3"):
@@ -175,3 +175,20 @@ def test_a_one_hot_group_cannot_be_declared_missing():
     frame = pd.DataFrame({"c_a": [1, 0], "c_b": [0, 1]})
     with pytest.raises(InputError, match="'c' cannot be missing"):
         FeatureSpace.infer(frame, onehot={"c": list(frame)}).declare({"c": {"missing": True}})
+
+
+@pytest.mark.parametrize(
+    ("there", "told"),
+    [
+        ("HOURS_per-Week", "did you mean 'HOURS_per-Week'?"),
+        ("hourss per week", "did you mean 'hourss per week'?"),
+        ("town", "besides the others, it has 'town'"),
+        (None, "it has 'hours per day'"),  # which the model was fitted on, too
+    ],
+)
+def test_of_a_column_that_is_not_there_it_is_told_which_other_may_be_meant(there, told):
+    table = pd.DataFrame({"hours per week": [40, 20, 10], "hours per day": [8, 4, 2]})
+    changed = table.drop(columns="hours per week") if there is None else table.rename(columns={"hours per week": there})
+    with pytest.raises(InputError) as problem:
+        as_model(fit(table), FeatureSpace.infer(changed))
+    assert str(problem.value).endswith(f"fitted on a column 'hours per week', which the data does not have; {told}")

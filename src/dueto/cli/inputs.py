@@ -147,7 +147,7 @@ def data_and_space(
     With `stream`, a large table is not read into memory: it stays a `Source`.
     """
     from dueto.cli.tables import kinds_declared, large_table, read_table
-    from dueto.models.tables import features_of
+    from dueto.models.tables import features_of, fitted_on
     from dueto.space import FeatureSpace
 
     with console.working(f"reading {data.name}"):
@@ -158,6 +158,11 @@ def data_and_space(
         if column not in table:
             hint = known(column, table.columns, f"{data.name} has")
             raise InputError(f"there is no column {column!r} to ignore; {hint}")
+        if column in fitted_on(model, table.columns):
+            raise InputError(
+                f"the model was fitted on {column!r}, so that it cannot be ignored; leave out --ignore, and if it may "
+                f'not change, give the constraint fixed("{column}") by --plaf'
+            )
     frame = features_of(model, table.drop(columns=list(ignore)))
     unused = [column for column in table.columns if column not in frame and column not in ignore]
     if unused:

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dueto.errors import InputError, some
+from dueto.errors import InputError, known, some
 from dueto.frames import is_frame
 from dueto.models.folding import innermost
 from dueto.models.lookup import attribute
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dueto.space import FeatureSpace
 
-__all__ = ["columns_behind", "features_of", "fitted_names", "table_for"]
+__all__ = ["columns_behind", "features_of", "fitted_names", "fitted_on", "table_for"]
 
 
 def table_for(obj: Any, space: FeatureSpace, name: str) -> Callable[[NDArray[np.float64]], Any]:
@@ -89,6 +89,11 @@ def features_of(obj: Any, frame: Any) -> Any:
     return frame if None in found else frame[found]
 
 
+def fitted_on(obj: Any, columns: Iterable[Any]) -> list[Any]:
+    """Which of these columns a fitted object says that it was fitted on; none where it does not tell."""
+    return [column for column in _behind(_names(obj) or [], columns) if column is not None]
+
+
 def columns_behind(names: list[str], space: FeatureSpace, model: str) -> tuple[Hashable, ...]:
     """The space's columns behind a model's names: by name, by name as ONNX writes it, or by position in an array."""
     if space.flavour == "numpy" and len(names) == len(space.columns):
@@ -96,9 +101,9 @@ def columns_behind(names: list[str], space: FeatureSpace, model: str) -> tuple[H
     found = _behind(names, space.columns)
     if None in found:
         absent = names[found.index(None)]
-        raise InputError(
-            f"{model} was fitted on a column {absent!r}, which the data does not have; it has {some(space.columns)}"
-        )
+        others = [column for column in space.columns if column not in found]
+        hint = known(absent, others, "besides the others, it has") if others else f"it has {some(space.columns)}"
+        raise InputError(f"{model} was fitted on a column {absent!r}, which the data does not have; {hint}")
     return tuple(found)
 
 
