@@ -235,7 +235,7 @@ def test_a_fault_of_a_row_is_its_answer_whatever_it_is(explainer, tmp_path, monk
         ({"where": "agee > 3"}, "did you mean 'age'"),
         ({"where": "age > 'x'"}, "text"),
         ({"where": "age >"}, "something is missing after >"),
-        ({"where": "__import__('os')"}, "where names '__import__'"),
+        ({"where": "__import__('os')"}, "'__import__' is neither a feature nor score"),
         ({"by": "agee"}, "no column 'agee' to tell shares by; did you mean 'age'"),
         ({"by": {"z": [1]}}, "by gives 1 values"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),

@@ -54,6 +54,8 @@ def test_a_condition_chooses_the_rows_it_says(text, rows):
     [
         ("agee > 3", "did you mean 'age'"),
         ("job == clerk", "a label stands in quotes"),
+        ("hours per week > 40", 'write a name of several words like x["hours per week"]'),
+        ("x.if > 3", 'write x["if"] for a feature named so'),
         ("hours > 3", 'x["hours per week"]'),
         ("age", "is a value, not a condition"),
         ("", "one condition"),
@@ -70,4 +72,5 @@ def test_what_is_no_condition_is_told_in_a_sentence(text, told):
     with pytest.raises(InputError) as problem:
         selected(text, SPACE, SPACE.encode(FRAME), SCORES)
     assert told in str(problem.value)
-    assert "cf." not in str(problem.value)
+    assert str(problem.value).startswith(f"where {text!r}")
+    assert "cf" not in str(problem.value)

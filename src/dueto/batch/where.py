@@ -57,29 +57,35 @@ def selected(text: str, space: FeatureSpace, X: NDArray[np.float64], scores: NDA
     """
     if not isinstance(text, str):
         raise TypeError(f"where must be a text, as in 'score <= .5 and age > 30', got {type(text).__name__}")
-    lines = list(scan(text, "where"))
-    if len(lines) != 1:
-        raise InputError("where must be one condition, as in score <= .5 and age > 30")
-    tokens = lines[0].tokens
-    words = " ".join(
-        _rewritten(token, tokens[i - 1 : i], tokens[i + 1 : i + 2], space) for i, token in enumerate(tokens)
-    )
     scored = Feature(SCORE, "float", (SCORE,), Domain.active(scores))
     wider = replace(space, features=(*space.features, scored), columns=(*space.columns, SCORE))
     try:
-        bound = parse(words).bind(wider)
+        bound = parse(_rewritten(text, space)).bind(wider)
     except ConstraintError as problem:
         told = str(problem).partition(": ")[2] or str(problem)
-        raise InputError(f"where {text!r} cannot be read: {told.replace('cf.', '')}") from None
+        raise InputError(f"where {text!r} cannot be read: {_as_where(told)}") from None
     except InputError as problem:
-        told = str(problem).partition(" (in the constraint")[0].replace("cf.", "")
-        raise InputError(f"where {text!r}: {told}") from None
+        raise InputError(f"where {text!r}: {_as_where(str(problem).partition(' (in the constraint')[0])}") from None
     n = len(space)
     found = bound(lambda j: scores if j == n else X[:, j], np.full(n + 1, np.nan))
     return np.asarray(np.broadcast_to(found, len(X)), dtype=np.bool_)
 
 
-def _rewritten(token: Token, before: tuple[Token, ...], after: tuple[Token, ...], space: FeatureSpace) -> str:
+def _as_where(told: str) -> str:
+    """What is said of a constraint, of a condition: a name stands alone, or in brackets after x."""
+    return told.replace("cf[", "x[").replace("cf.", "")
+
+
+def _rewritten(text: str, space: FeatureSpace) -> str:
+    """A condition in the language of constraints."""
+    lines = list(scan(text, None))
+    if len(lines) != 1:
+        raise InputError("it must be one condition, as in score <= .5 and age > 30")
+    tokens = lines[0].tokens
+    return " ".join(_word(token, tokens[i - 1 : i], tokens[i + 1 : i + 2], space) for i, token in enumerate(tokens))
+
+
+def _word(token: Token, before: tuple[Token, ...], after: tuple[Token, ...], space: FeatureSpace) -> str:
     """A token as the language of constraints has it: every name is the row's own, `cf`."""
     text, follows = token.text, after[0].text if after else ""
     if token.kind == "sign" and text in ("=", "=>"):
@@ -94,6 +100,6 @@ def _rewritten(token: Token, before: tuple[Token, ...], after: tuple[Token, ...]
         return f"cf.{text}"
     names = ("score", *space.names)
     raise InputError(
-        f"where names {text!r}, which is neither a feature nor score; {known(text, names, 'there are')} (a label "
+        f"{text!r} is neither a feature nor score; {known(text, names, 'there are')} (a label "
         'stands in quotes, and a name with blanks or signs like x["hours per week"])'
     )
