@@ -334,7 +334,7 @@ class Explainer:
         x, space, distance = query.x, query.space, query.distance
         proposals = [{change.feature: change.after for change in c.changes} for c in changes.counterfactuals]
 
-        def whatif() -> dict[str, Any] | None:
+        def whatif() -> dict[str, Any] | str:
             from dueto.report.whatif import offline
 
             if not np.isclose(float(self.model.score(x[None])[0]), changes.score, rtol=1e-6, atol=1e-9):

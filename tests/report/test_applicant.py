@@ -167,7 +167,7 @@ def test_an_explanation_that_was_pickled_gives_the_same_page_but_for_what_if():
     e = KINDS["short"]()
     copy = pickle.loads(pickle.dumps(e))
     assert copy == e
-    assert copy.background.whatif is None
+    assert "There is no what-if: this explanation was kept without its model." in copy.to_html()
     assert copy.to_dict() == e.to_dict()
     assert copy.to_markdown() == e.to_markdown()
     assert copy.background.pictures == e.background.pictures
@@ -200,6 +200,22 @@ def test_a_model_that_cannot_score_everybody_still_gets_a_page():
     e = dueto.explain(fussy, wide, 1, constraints="fixed('extra')")
     assert e.to_dict()["provenance"]["model"]["sha256"] is None
     assert "Row 1 is refused" in e.to_html()
+
+
+def test_a_page_without_a_what_if_says_why():
+    tired = []
+
+    def failing(table):
+        if tired and len(table) > 1:
+            raise RuntimeError("too tired")
+        return model(table)
+
+    e = dueto.explain(failing, DATA, 1)
+    tired.append(True)
+    assert (
+        "There is no what-if: not everybody that it would show can be scored (the model &#39;failing&#39;"
+        in e.to_html()
+    )
 
 
 @pytest.mark.parametrize("kind", ["proved", "refuted", "nasty", "short", "missing"])

@@ -317,20 +317,88 @@ def test_a_page_is_small_enough_or_there_is_none():
     sizes = {}
     for limit in (2_000_000, 80_000, 10_000, 500):
         found = offline(model, model.space, [], X[0], limit=limit)
-        sizes[limit] = None if found is None else found["model"]["kind"]
-        assert found is None or len(json.dumps(found)) <= limit
-    assert list(sizes.values()) == ["trees", "grid", "grid", None]
+        sizes[limit] = found if isinstance(found, str) else found["model"]["kind"]
+        assert isinstance(found, str) or len(json.dumps(found)) <= limit
+    too_large = "There is no what-if: it would take more than 500 characters."
+    assert list(sizes.values()) == ["trees", "grid", "grid", too_large]
 
 
-def test_where_nothing_may_move_or_the_model_fails_there_is_no_what_if():
-    assert offline(BLACK, SPACE, [fixed(*SPACE.names)], NOW) is None
-
+def test_where_nothing_may_move_or_the_model_fails_the_page_says_why_there_is_no_what_if(opened):
     def picky(table):
         if (table["income"] > 80).any():
-            raise ValueError("too rich")
+            raise ValueError("too <rich>")
         return np.zeros(len(table))
 
-    assert offline(as_model(picky, SPACE), SPACE, [], NOW) is None
+    def shown(model, rules):
+        page = opened(page_of(offline(model, SPACE, rules, NOW)))
+        return page.get_by_role("region", name="What if?").inner_text().partition("There is no what-if: ")[2]
+
+    assert shown(BLACK, [fixed(*SPACE.names)]).startswith("the constraints and the data leave every feature the value")
+    why = shown(as_model(picky, SPACE), [])
+    assert why.startswith("not everybody that it would show can be scored (the model 'picky' failed on")
+    assert "ValueError: too <rich>" in why
+    model, X = numeric()
+    others = [name for name in model.space.names if name != "debt"]
+    tree = DecisionTreeClassifier(max_depth=1).fit(FRAME[list(model.space.names)], FRAME["income"] > 40)
+    model = as_model(tree, model.space)
+    assert offline(model, model.space, [fixed(*others)], X[ROW]).endswith("decides the same whatever is changed.")
+
+
+def test_features_that_make_no_difference_are_named_apart_unless_a_constraint_speaks_of_them(opened, accessible):
+    frame = FRAME[["age", "income", "debt", "city"]]
+    space = FeatureSpace.infer(frame)
+    tree = DecisionTreeClassifier(random_state=0, max_depth=1).fit(frame, FRAME["income"] > 40)
+    model, now = as_model(tree, space), space.encode(frame)[ROW]
+    rule = (cf.debt < x.debt).implies(x.age >= 18)
+    page = opened(page_of(offline(model, space, [rule], now)))
+    assert page.locator(".control label[for]").all_inner_texts() == ["income", "debt"]
+    assert page.locator(".control", has_text="debt").get_by_text("Makes no difference to the model.").is_visible()
+    page.get_by_text("Features that make no difference (2)").click()
+    assert "there is nothing to move: age, city." in page.locator(".what-if details").inner_text()
+    accessible(page)
+    found = offline(model, space, [rule, everything(space)], now)
+    assert all(control["shown"] for control in found["controls"])
+    structure = plausibility(space, space.encode(frame), 0.8)
+    found = offline(model, space, [], now, ordinary=("as ordinary as most", structure))
+    assert all(control["shown"] for control in found["controls"])
+
+
+def test_missing_is_a_box_beside_the_slider_that_switches_it_off(opened, accessible):
+    frame = FRAME[["age", "debt"]]
+    space = FeatureSpace.infer(frame)
+    frame = frame.assign(late=frame["debt"].isna())
+    tree = DecisionTreeClassifier(random_state=0).fit(frame[["age", "debt"]], (frame["debt"] > 3) | frame["late"])
+    model = as_model(tree, space)
+    for gap in (False, True):
+        now = space.encode(frame)[int(np.flatnonzero(frame["late"] == gap)[0])]
+        found = offline(model, space, [everything(space)], now)
+        u, debt = control(found, "debt")
+        assert debt["texts"][debt["missing"]] == "missing"
+        page = opened(page_of(found))
+        slider, box = page.get_by_label("debt", exact=True), page.get_by_role("checkbox", name="missing: debt")
+        assert slider.get_attribute("max") == str(len(debt["texts"]) - 2)
+        assert (box.is_checked(), slider.is_disabled()) == (gap, gap)
+        before = slider.input_value()
+        box.press("Space")
+        assert (box.is_checked(), slider.is_disabled(), slider.input_value()) == (not gap, not gap, before)
+        assert page.evaluate("window.dueto.at()")[u] == (int(before) if gap else debt["missing"])
+        assert page.locator("#what-if-changes li").inner_text() == f"debt: {debt['texts'][debt['own']]} → " + (
+            debt["texts"][int(before)] if gap else "missing"
+        )
+        at = np.array([page.evaluate("window.dueto.at()")])
+        assert word(page) == ("Accepted" if model.good(encoded(found, now, at))[0] else "Refused")
+        accessible(page)
+        page.get_by_role("button", name="Reset").click()
+        assert (box.is_checked(), slider.is_disabled()) == (gap, gap)
+    assert page.get_by_role("checkbox").count() == 1
+
+
+def test_one_number_or_none_is_chosen_from_a_list(opened):
+    space = FeatureSpace.infer(pd.DataFrame({"debt": [np.nan, 5.0, 5.0]}))
+    found = offline(as_model(lambda t: t["debt"].isna().to_numpy(), space), space, [], np.array([5.0]))
+    page = opened(page_of(found))
+    page.get_by_label("debt").select_option(label="missing")
+    assert word(page) == "Accepted"
 
 
 def test_the_same_question_makes_the_same_page(grid):

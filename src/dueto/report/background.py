@@ -49,7 +49,7 @@ class Background:
         pictures: Callable[[], list[Plain]],
         bounds: Callable[[], Bounds],
         provenance: Callable[[], Plain],
-        whatif: Callable[[], Plain | None] | None = None,
+        whatif: Callable[[], Plain | str] | None = None,
     ) -> None:
         self._make: dict[str, Callable[[], Any]] = {
             "pictures": pictures,
@@ -78,9 +78,9 @@ class Background:
         return found
 
     @property
-    def whatif(self) -> Plain | None:
-        """What a page needs to score an applicant in the browser; None where it cannot."""
-        found: Plain | None = self._part("whatif")
+    def whatif(self) -> Plain | str | None:
+        """What a page needs to score an applicant in the browser, or a sentence that says why it cannot."""
+        found: Plain | str | None = self._part("whatif")
         return found
 
     def _part(self, name: str) -> Any:
@@ -94,7 +94,12 @@ class Background:
 
 
 def _kept(pictures: list[Plain], bounds: Bounds, provenance: Plain) -> Background:
-    return Background(pictures=lambda: pictures, bounds=lambda: bounds, provenance=lambda: provenance)
+    parts: dict[str, Callable[[], Any]] = {
+        "pictures": lambda: pictures,
+        "bounds": lambda: bounds,
+        "provenance": lambda: provenance,
+    }
+    return Background(**parts, whatif=lambda: "There is no what-if: this explanation was kept without its model.")
 
 
 def pictures(

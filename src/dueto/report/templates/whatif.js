@@ -232,9 +232,10 @@ function verdict({ told, good, score }) {
 
 const part = (name) => document.getElementById(`what-if-${name}`);
 const inputs = data.controls.map((control, u) => part(u));
+const boxes = data.controls.map((control, u) => part(`${u}-missing`));
 let at = own.slice(), waiting = null;
 
-function place(u) { return Number(inputs[u].value); }
+function place(u) { return boxes[u] && boxes[u].checked ? data.controls[u].missing : Number(inputs[u].value); }
 
 function show() {
   const found = evaluate(at), wrong = broken(at), moved = changedIn(at), price = cost(at);
@@ -269,9 +270,11 @@ function heard(word, said, wrong) {
 }
 
 function draw(input, u) {
-  const { texts } = data.controls[u], able = movable(at, u), moved = at[u] !== own[u];
-  input.value = String(at[u]);
-  input.disabled = !able;
+  const { texts, missing } = data.controls[u], able = movable(at, u), moved = at[u] !== own[u];
+  const none = boxes[u] !== null && at[u] === missing; // then the slider keeps the number to come back to
+  if (boxes[u]) { boxes[u].checked = none; boxes[u].disabled = !able; }
+  if (!none) input.value = String(at[u]);
+  input.disabled = !able || none;
   if (input.type === "range") {
     input.setAttribute("aria-valuetext", texts[at[u]] + (moved ? `, now ${texts[own[u]]}` : ", as now"));
     part(`${u}-text`).textContent = texts[at[u]];
@@ -298,9 +301,9 @@ function list(element, lines) {
 
 function go(setting) { at = setting.slice(); show(); }
 
-inputs.forEach((input, u) => {
-  if (input) input.addEventListener("input", () => { at[u] = place(u); show(); });
-});
+[inputs, boxes].forEach((elements) => elements.forEach((element, u) => {
+  if (element) element.addEventListener("input", () => { at[u] = place(u); show(); });
+}));
 part("reset").addEventListener("click", () => { go(own); part("result").focus(); });
 proposals.forEach((setting, i) => part(`try-${i}`).addEventListener("click", () => go(setting)));
 part("form").addEventListener("submit", (event) => event.preventDefault());

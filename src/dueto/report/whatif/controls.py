@@ -61,6 +61,11 @@ class Control:
         """(k,) the values of one member."""
         return self.values[:, self.members.index(j)]
 
+    @property
+    def missing(self) -> int | None:
+        """Which value of a slider is missing, the last if any: it stands beside the numbers, not past the largest."""
+        return len(self) - 1 if self.kind == "slider" and np.isnan(self.values[-1, 0]) else None
+
     def place(self, row: NDArray[np.float64]) -> int:
         """Which of the joint values a row has."""
         return int(np.argmax(same(self.values, row[list(self.members)]).all(axis=1)))
@@ -104,7 +109,8 @@ def controls_of(
         values = _thinned(values[ok], weights[ok], most, ordered=ordered)
         values = _distinct(np.vstack([values, x[None, list(members)], rows[:, list(members)]]))
         own = int(np.argmax(same(values, x[list(members)]).all(axis=1)))
-        kind: Literal["slider", "select", "fixed"] = "slider" if ordered else "select"
+        several = np.count_nonzero(~np.isnan(values[:, 0])) > 1
+        kind: Literal["slider", "select", "fixed"] = "slider" if ordered and several else "select"
         why: tuple[str, ...] = ()
         if len(values) == 1:
             kind = "fixed"

@@ -10,7 +10,7 @@ import numpy as np
 
 from dueto.distance import parts, steps
 from dueto.errors import InputError
-from dueto.plaf import Together, walk
+from dueto.plaf import Ref, Together, walk
 from dueto.report.whatif import packed
 from dueto.report.whatif.conditions import condition
 from dueto.report.whatif.controls import Control, controls_of, name, texts
@@ -46,7 +46,7 @@ def offline(
     proposals: Sequence[Mapping[str, Any]] = (),
     ordinary: tuple[str, Structure] | None = None,
     limit: int = 2_000_000,
-) -> dict[str, Any] | None:
+) -> dict[str, Any] | str:
     """The model around an applicant as plain data, for the template `whatif.html`.
 
     Parameters
@@ -72,8 +72,9 @@ def offline(
 
     Returns
     -------
-    dict or None
-        None if nothing may move, if the model fails on the rows to score, or if even a coarse grid is too large.
+    dict or str
+        Where there can be no what-if, a sentence that says why: nothing may move, or nothing that may makes a
+        difference; the model fails on rows to score; or even a coarse grid is too large.
 
     Raises
     ------
@@ -101,12 +102,12 @@ def offline(
     page = _Page(model, space, tuple(constraints), rows, distance, ordinary, limit)
     try:
         return page.live() or page.grid()
-    except _NothingMoves:
-        return None
+    except _NoWhatIf as why:
+        return f"There is no what-if: {why}."
 
 
-class _NothingMoves(Exception):
-    """Every feature has one value only."""
+class _NoWhatIf(Exception):
+    """Why there can be none, as the end of a sentence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,23 +141,23 @@ class _Page:
         except InputError:  # a row that the model cannot score
             return None
 
-    def grid(self) -> dict[str, Any] | None:
+    def grid(self) -> dict[str, Any]:
         """The page that knows what was scored beforehand."""
         for most, pairs in GRIDS:
             controls = self.controls(most)
             try:
                 form = grid_of(self.model, controls, self.rows, pairs=pairs)
                 found = self.whole(controls, form, self.rows)
-            except InputError:
-                return None
+            except InputError as problem:
+                raise _NoWhatIf(f"not everybody that it would show can be scored ({problem})") from None
             if found is not None:
                 return found
-        return None
+        raise _NoWhatIf(f"it would take more than {self.limit:,} characters")
 
     def controls(self, most: int) -> list[Control]:
         found = controls_of(self.space, self.constraints, self.x, self.rows, most=most)
         if all(len(control) == 1 for control in found):
-            raise _NothingMoves
+            raise _NoWhatIf("the constraints and the data leave every feature the value that it has")
         return found
 
     def doubtful(self, structure: Structure, controls: Sequence[Control]) -> NDArray[np.float64]:
@@ -178,13 +179,16 @@ class _Page:
             if not isinstance(constraint, Together)
         ]
         compared = {self.space.index(n) for c, _ in tests for e in walk(c) for n in _names(e)}
+        told = [self.control(control, compared) for control in controls]
+        for u in form.get("idle", ()):
+            told[u]["idle"] = True
+            told[u]["shown"] &= self.ordinary is not None or bool(compared & set(controls[u].members))
+        if not any(control["shown"] for control in told):
+            raise _NoWhatIf("the model decides the same whatever is changed")
         found = {
             "outcome": outcome(self.model.desired),
             "threshold": self.model.threshold,
-            "controls": [
-                self.control(control, compared) | {"idle": u in form.get("idle", ())}
-                for u, control in enumerate(controls)
-            ],
+            "controls": told,
             "features": len(self.space),
             "model": form,
             "conditions": [*({"sentence": c.sentence(), "test": test} for c, test in tests), *self.form(controls)],
@@ -206,13 +210,19 @@ class _Page:
         return [] if form is None else [{"sentence": sentence, "form": form}]
 
     def control(self, control: Control, compared: set[int]) -> dict[str, Any]:
-        """A control as plain data; its numbers only where a constraint compares them, its steps if they cost."""
+        """A control as plain data; its numbers only where a constraint compares them, its steps if they cost.
+
+        It is `shown` unless it is fixed, or `idle`, that is makes no difference to the model, nor to any constraint.
+        """
         columns = [i for i in control.members if i in compared]
         found: dict[str, Any] = {
             "name": name(control, self.space),
             "kind": control.kind,
             "texts": texts(control, self.space),
             "own": control.own,
+            "missing": control.missing,
+            "idle": False,
+            "shown": control.kind != "fixed",
             "why": list(control.why),
             "allowed": control.allowed if np.isfinite(control.allowed) else None,
             "numbers": {str(i): packed.floats(control.of(i)) for i in columns},
@@ -226,5 +236,7 @@ class _Page:
 
 
 def _names(expr: Expr) -> tuple[str, ...]:
-    """The features that a node names itself."""
-    return (expr.name,) if hasattr(expr, "name") else tuple(getattr(expr, "names", ()))
+    """The features whose proposed values a node names itself."""
+    if isinstance(expr, Ref):
+        return (expr.name,) if expr.side == "cf" else ()
+    return tuple(getattr(expr, "names", ()))
