@@ -68,7 +68,22 @@ def test_where_nothing_helps_that_is_said_once():
     )
     assert "due to" not in found
     found = " ".join(text(constraints="x.income > 90").split())
-    assert "(proved by the constraints): no applicant meets this constraint: the present income must be more" in found
+    broken = "this applicant breaks this constraint, and no change can mend that: the present income must be more"
+    assert f"(proved by the constraints): {broken} than 90." in found
+
+
+def test_what_the_row_breaks_has_to_change_unless_the_constraint_speaks_only_of_what_it_is():
+    def notes(*constraints):
+        found = text(constraints=list(constraints)).split("Constraints on what may change:")[1]
+        return [line.partition("   (the row breaks this as it is, ")[2] for line in found.strip().split("\n")]
+
+    change, no_change = "so that has to change)", "and no change can mend that)"
+    assert notes("cf.debt <= 20", "cf.debt <= 40", "x.income > 90") == [change, "", no_change]
+    assert notes("x.income > 20 => x.debt < 3") == [no_change]
+    assert notes("cf.debt <= 20 and x.income > 90") == [no_change]
+    assert notes("x.income > 90 or cf.debt <= 5") == [change]
+    assert notes("x.income > 20 => cf.debt < 6") == [change]
+    assert notes("x.income < 90") == [""]
 
 
 def test_the_class_of_the_desired_outcome_is_named():

@@ -22,6 +22,7 @@ from dueto.models.plausibility import plausibility
 from dueto.models.tables import features_of
 from dueto.options import whole
 from dueto.plaf import Together
+from dueto.plaf.expr import conjuncts
 from dueto.plaf.files import read_constraints
 from dueto.report.background import Background, pictures
 from dueto.report.page import versions
@@ -303,6 +304,14 @@ class Explainer:
             told.append(self.sentences()[-1])
         return tuple(told)
 
+    def _unmendable(self, x: NDArray[np.float64]) -> tuple[str, ...]:
+        """Those of them that no change can mend: something broken in them speaks only of what the applicant is."""
+        return tuple(
+            constraint.sentence()
+            for constraint in self.constraints
+            if any(self._breaks(x, part) and not part.bind(self.space).features for part in conjuncts(constraint))
+        )
+
     def _breaks(self, x: NDArray[np.float64], constraint: Expr) -> bool:
         """Whether an applicant breaks a constraint on what is proposed by staying as they are."""
         if isinstance(constraint, Together):
@@ -406,6 +415,7 @@ class Explainer:
             reason=(conflict.told(query) or answer.reason) if answer.status is Status.NONE else answer.reason,
             constraints=self.sentences(),
             broken=self._broken(query),
+            unmendable=self._unmendable(query.x),
             method=answer.by,
             black_box=self.model.black_box,
             rows_scored=answer.rows_scored,

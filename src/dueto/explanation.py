@@ -107,12 +107,14 @@ class Changes:
     constraints : tuple of str
         The constraints as sentences.
     broken : tuple of str
-        Those of them that the row breaks by staying as it is: it has to change.
+        Those of them that the row breaks by staying as it is: it has to change, unless no change can mend that.
     method : str
         The counterfactual method that gave them.
     black_box : str
         Why the inside of the model could not be read; empty if it was, or nobody asked. Told where something of the
         answer is not proved.
+    unmendable : tuple of str
+        Those of the broken that speak only of what the applicant is: no change mends them, so nothing is proposed.
     rows_scored : int
         How many rows the model was asked about.
     seconds : float
@@ -135,6 +137,7 @@ class Changes:
     rows_scored: int
     seconds: float
     black_box: str = ""
+    unmendable: tuple[str, ...] = ()
     background: Background | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -146,14 +149,18 @@ class Changes:
         return {"decision": self._decision(), "changes": self._changes(), **unread}
 
     def _paragraphs(self) -> list[str]:
-        note = "   (the row breaks this as it is, so it has to change)"
-        told = [f"- {c}{note if c in self.broken else ''}" for c in self.constraints]
+        notes = {c: f"   (the row breaks this as it is, {self.mending(c)})" for c in self.broken}
+        told = [f"- {c}{notes.get(c, '')}" for c in self.constraints]
         constraints = [_listed("Constraints on what may change:", told)]
         said = self.sentences()
         why = [_wrap(said["unread"])] if "unread" in said else []
         changes = [f"{c.rank}. {c}   [cost {c.cost:.3g}, score {self.shown(c.score)}]" for c in self.counterfactuals]
         listed = _listed(said["changes"], changes) if changes else _wrap(said["changes"])
         return [_wrap(said["decision"]), listed, *why, *(constraints if self.constraints else ())]
+
+    def mending(self, constraint: str) -> str:
+        """What follows from a constraint, given as its sentence, being broken by the row as it is."""
+        return "and no change can mend that" if constraint in self.unmendable else "so that has to change"
 
     def shown(self, score: float) -> str:
         """A score with three digits, or as many as put it on its side of the threshold."""
@@ -205,6 +212,7 @@ class Changes:
             "reason": self.reason,
             "constraints": list(self.constraints),
             "broken": list(self.broken),
+            "unmendable": list(self.unmendable),
             "methods": {"counterfactual": self.method},
             "black_box": self.black_box if self._searched() else "",
             "rows_scored": self.rows_scored,

@@ -71,3 +71,5 @@ def test_the_explanation_names_the_constraints_that_contradict_each_other():
 def test_a_single_impossible_constraint_is_told_alone():
     assert told(query(["cf.a > 9", "cf.b <= 3"])) == "no applicant meets this constraint: a must be more than 9"
     assert told(query(["cf.b <= 3"])) == ""
+    mine = "this applicant breaks this constraint, and no change can mend that: the present a must be more than 9"
+    assert told(query(["x.a > 9", "cf.b <= 3"])) == mine

@@ -302,7 +302,7 @@ def test_a_rule_without_conditions_that_is_refuted_is_not_passed_over():
     assert "DO NOT SEND" in e.to_letter()
 
 
-def test_a_constraint_that_the_applicant_breaks_is_not_called_kept():
+def test_a_constraint_that_the_applicant_breaks_is_not_called_kept(opened):
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"a": np.append(rng.integers(40, 60, 300), 99), "b": np.append(rng.integers(0, 9, 300), 99)})
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(data, data["a"] < 50)
@@ -310,7 +310,13 @@ def test_a_constraint_that_the_applicant_breaks_is_not_called_kept():
     assert odd.broken == odd.constraints
     alone = dueto.explain(model, data, 300, constraints="x.a <= 50")
     assert alone.broken == alone.constraints
-    assert "✗ broken" in alone.to_html()
+    assert alone.unmendable == alone.constraints
+    assert odd.unmendable == ()
+    for told in (alone.to_markdown(), opened(alone.to_html()).inner_text("main")):
+        assert "and no change can mend that" in told
+        assert "has to change" not in told
+    for told in (odd.to_markdown(), opened(odd.to_html()).inner_text("main")):
+        assert "so that has to change" in told
 
 
 def test_a_page_of_a_model_that_was_fitted_again_is_refused():

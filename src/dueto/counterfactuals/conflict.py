@@ -42,10 +42,13 @@ def conflict(query: Query) -> tuple[Bound, ...]:
 
 def told(query: Query) -> str:
     """The constraints that contradict each other, as a clause; empty if they do not."""
-    found = [constraint.expr.sentence() for constraint in conflict(query)]
-    if len(found) < 2:
-        return f"no applicant meets this constraint: {found[0]}" if found else ""
-    return f"these constraints contradict each other: {'; '.join(found)}"
+    found = conflict(query)
+    said = "; ".join(constraint.expr.sentence() for constraint in found)
+    if len(found) > 1:
+        return f"these constraints contradict each other: {said}"
+    if found and not found[0].features:
+        return f"this applicant breaks this constraint, and no change can mend that: {said}"
+    return f"no applicant meets this constraint: {said}" if found else ""
 
 
 def feasible(query: Query) -> bool | None:

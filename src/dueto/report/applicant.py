@@ -98,7 +98,8 @@ def _constraints(found: Changes) -> list[dict[str, Any]]:
     for sentence in found.constraints:
         names = bounds.get(sentence, ())
         moved = [[c for c in one.changes if c.feature in names] for one in found.counterfactuals[:COLUMNS]]
-        told.append({"text": sentence, "broken": sentence in found.broken, "moved": moved})
+        mending = found.mending(sentence) if sentence in found.broken else ""
+        told.append({"text": sentence, "mending": mending, "moved": moved})
     return told
 
 
@@ -143,8 +144,8 @@ def markdown(found: Changes) -> str:
         lines += [in_markdown(said["changes"])]
     lines += [in_markdown(said["unread"])] if "unread" in said else []
     if found.constraints:
-        note = " (the applicant breaks this by staying as they are)"
-        told = [f"- {in_markdown(c)}{note if c in found.broken else ''}" for c in found.constraints]
+        notes = {c: f" (the applicant breaks this by staying as they are, {found.mending(c)})" for c in found.broken}
+        told = [f"- {in_markdown(c)}{notes.get(c, '')}" for c in found.constraints]
         lines += [_heading("Constraints on what may change"), "\n".join(told)]
     lines += [_heading("Where this comes from"), "\n".join(f"- {k}: {in_markdown(v)}" for k, v in _footer(found))]
     return "\n\n".join([*lines, f"Made by dueto {__version__}."]) + "\n"
