@@ -178,6 +178,15 @@ def test_applicants_of_their_own_get_the_answers_of_explain_and_a_bad_one_only_a
     assert dueto.read_batch(tmp_path / "out").to_frame()["error"].isna().tolist() == [True, False, True, True]
 
 
+def test_labels_name_the_rows_of_the_data_or_of_the_table(explainer, table, tmp_path):
+    names = [f"C-{i}" for i in range(len(table))]
+    found = dueto.batch(explainer, explainer.refused[:3], out=tmp_path / "a", labels=names, k=1)
+    assert [r["label"] for r in found] == [f"C-{i}" for i in explainer.refused[:3]]
+    new = table.iloc[explainer.refused[:4]]
+    found = dueto.batch(explainer, new, out=tmp_path / "b", labels=iter("abcd"), source="new.csv", k=1)
+    assert [r["label"] for r in found] == list("abcd")
+
+
 class Moody:
     """A model that fails on some rows."""
 
@@ -237,7 +246,8 @@ def test_a_fault_of_a_row_is_its_answer_whatever_it_is(explainer, tmp_path, monk
         ({"where": "age >"}, "something is missing after >"),
         ({"where": "__import__('os')"}, "'__import__' is neither a feature nor score"),
         ({"by": "agee"}, "no column 'agee' to tell shares by; did you mean 'age'"),
-        ({"by": {"z": [1]}}, "by gives 1 values"),
+        ({"by": {"z": [1]}}, "by gives 1 values of 'z' for 50 rows; give one a row"),
+        ({"labels": ["a", "b"]}, "labels gives 2 labels for 50 rows; give one a row"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"rng": -1}, "rng"),
         ({"k": 0}, "k, the most counterfactuals"),

@@ -148,7 +148,7 @@ def test_colours_only_where_they_are_wanted(dueto, row, monkeypatch):
         (["explian"], "No such command 'explian'"),
         (["explain"], "Missing argument 'MODEL' (see dueto explain --help)"),
         (["space", "data.csv", "--jsno"], "No such option"),
-        (["explain", "a", "b", "--row", "x"], "'x' is not a valid integer"),
+        (["explain", "a", "b", "--k", "x"], "'x' is not a valid integer"),
         (["explain", "a", "b", "--seed", "-1"], "-1 is not in the range"),
     ],
 )

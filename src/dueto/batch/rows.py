@@ -40,6 +40,8 @@ class Asked:
         The applicants, if they are not rows of the data.
     source : str
         What the table of applicants is called.
+    labels : list of str, optional
+        What each row asked about is called.
     rows, passed_over : int
         Rows there are in the data or table, and those that were asked for and are not refused.
     by : dict of column to list
@@ -56,6 +58,7 @@ class Asked:
     problems: dict[int, str]
     table: Any
     source: str
+    labels: list[str] | None
     rows: int
     passed_over: int
     by: dict[str, list[Any]]
@@ -69,11 +72,19 @@ class Asked:
 
     def label(self, i: int) -> str:
         """What the i-th is called."""
+        if self.labels is not None:
+            return self.labels[i]
         return f"Row {self.numbers[i]}{f' of {self.source}' if self.source else ''}"
 
 
 def rows_asked(
-    explainer: Explainer, rows: Any, *, where: str | None, by: str | Iterable[str] | Mapping[str, Any], source: str
+    explainer: Explainer,
+    rows: Any,
+    *,
+    where: str | None,
+    by: str | Iterable[str] | Mapping[str, Any],
+    labels: Iterable[Any] | None,
+    source: str,
 ) -> Asked:
     """The rows that a batch is asked about; see `dueto.batch`.
 
@@ -103,6 +114,7 @@ def rows_asked(
         of = f"of the {len(X):,} rows{f' of {source}' if source else ''}, {n} {met}"
         raise InputError(f"no row is to be explained: {of}{', and none of these is refused' if len(wanted) else ''}")
     columns = _columns(explainer, by, table, X)
+    called = None if labels is None else [str(label) for label in _each("labels", labels, "labels", len(X))]
     keys = np.where(np.isin(kept, list(problems)), kept + 1.0, 0.0)  # a row that cannot be read is like no other
     encoded = np.asarray(X[kept])
     first, which_, _ = distinct_rows(np.column_stack([encoded, keys]))
@@ -116,6 +128,7 @@ def rows_asked(
         problems={i: problems[n] for i, n in enumerate(kept.tolist()) if n in problems},
         table=table,
         source=source,
+        labels=None if called is None else [called[n] for n in kept],
         rows=len(X),
         passed_over=len(wanted) - len(kept),
         by={name: [values[n] for n in kept] for name, values in columns.items()},
@@ -188,10 +201,7 @@ def _columns(explainer: Explainer, by: Any, table: Any, X: NDArray[np.float64]) 
     found: dict[str, list[Any]] = {}
     for name, values in given.items():
         if values is not None:
-            found[str(name)] = [_plain(v) for v in values]
-            if len(found[str(name)]) != len(X):
-                n = len(found[str(name)])
-                raise InputError(f"by gives {n:,} values of {name!r} for {len(X):,} rows; give one a row")
+            found[str(name)] = [_plain(v) for v in _each("by", values, f"values of {name!r}", len(X))]
         elif name in explainer.space.names:
             j = explainer.space.index(name)
             labels = {v: explainer.space.features[j].label(v) for v in np.unique(X[:, j][~np.isnan(X[:, j])])}
@@ -205,6 +215,14 @@ def _columns(explainer: Explainer, by: Any, table: Any, X: NDArray[np.float64]) 
                 f"there is no column {name!r} to tell shares by; {hint}; of a column that is no feature, give the "
                 "values: by={name: values}"
             )
+    return found
+
+
+def _each(option: str, values: Iterable[Any], what: str, m: int) -> list[Any]:
+    """Values that are given for each row."""
+    found = list(values)
+    if len(found) != m:
+        raise InputError(f"{option} gives {len(found):,} {what} for {m:,} rows; give one a row")
     return found
 
 

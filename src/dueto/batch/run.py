@@ -84,6 +84,7 @@ def batch(
     k: int = 5,
     rng: int = 0,
     n_jobs: int | None = None,
+    labels: Iterable[str] | None = None,
     source: str = "",
     progress: Callable[[Progress], None] | None = None,
 ) -> Batch:
@@ -114,6 +115,8 @@ def batch(
     n_jobs : int, optional
         Rows explained at the same time, as joblib takes it; within `joblib.parallel_config` its backend (Dask, Ray)
         explains them. The answers are the same.
+    labels : sequence of str, optional
+        What each row of the data (or table) is called in texts and records; by default its position.
     source : str
         What the table of applicants is called in texts.
     progress : callable, optional
@@ -147,7 +150,7 @@ def batch(
     whole("rng", rng, 0, what="the seed")
     whole("k", k, what="the most counterfactuals of a row")
     place = Place.of(out)
-    asked = rows_asked(explainer, rows, where=where, by=by, source=source)
+    asked = rows_asked(explainer, rows, where=where, by=by, labels=labels, source=source)
     question = _question(explainer, asked, k=k, seed=int(rng), share=bool(share))
     if isinstance(n_jobs, int) and n_jobs == 0:
         raise InputError("n_jobs must not be 0; give 1, 2, ... or -1 for all processors")

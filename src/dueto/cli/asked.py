@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from dueto.cli import console
 from dueto.cli.console import ANSWERED, BAD_INPUT, NONE, UNKNOWN
-from dueto.cli.inputs import rows_of
+from dueto.cli.inputs import explainer_for
 from dueto.errors import InputError, known, some
 
 if TYPE_CHECKING:
@@ -27,9 +28,65 @@ if TYPE_CHECKING:
 
     Encoded = list[tuple["Asked", NDArray[np.float64] | None]]  # None where a row does not fit the space
 
-__all__ = ["Asked", "answered", "applicants_in", "asked_rows", "encoded_rows", "refused_only"]
+__all__ = ["Asked", "People", "answered", "asked_about", "encoded_rows", "people_in", "refused_only"]
 
 refused_only = click.option("--refused-only", is_flag=True, help="Pass over rows that are not refused, and count them.")
+
+
+class People(NamedTuple):
+    """Those who can be asked about: the rows of DATA, or of a file of applicants.
+
+    Parameters
+    ----------
+    file : str
+        Where they stand.
+    applicants : table or None
+        The file of applicants; None for DATA.
+    beside : table or None
+        Columns that are no features: of DATA those that were wanted, of a file of applicants all.
+    identity : str or None
+        The column that names them.
+    names : list of str
+        What they are called by it; none without.
+    """
+
+    file: str
+    applicants: pd.DataFrame | None
+    beside: pd.DataFrame | None
+    identity: str | None
+    names: list[str]
+
+    @property
+    def where(self) -> str:
+        """Where a row is, if not in DATA, for a sentence."""
+        return "" if self.applicants is None else f" of {self.file}"
+
+    def asked(self, row: int, given: Any, problem: str = "") -> Asked:
+        """A row that is asked about."""
+        label = self.names[row] if self.names else f"Row {row}{self.where}"
+        return Asked(row, label, given, re.sub(r"[^\w.-]", "_", label) if self.names else str(row), problem)
+
+    def called(self, rows: Sequence[int]) -> str:
+        """What some rows are called, for a sentence."""
+        return some([self.names[row] for row in rows] if self.names else rows)
+
+    def told(self, rows: Sequence[int]) -> str:
+        """Some rows, for a sentence."""
+        return self.called(rows) if self.names else f"row{'s' * (len(rows) > 1)} {some(rows)}{self.where}"
+
+    def position(self, row: str) -> int:
+        """Where a row stands that is asked about by its position, or by its name."""
+        if self.names:
+            if row in self.names:
+                return self.names.index(row)
+            raise InputError(
+                f"no row of {self.file} has the {self.identity!r} {row!r}; that of row 0 is {self.names[0]!r}"
+            )
+        if not re.fullmatch(r"-?\d+", row):
+            raise InputError(
+                f"--row takes a position from 0, not {row!r}; a column that names applicants is given by --id"
+            )
+        return int(row)
 
 
 class Asked(NamedTuple):
@@ -43,6 +100,8 @@ class Asked(NamedTuple):
         What it is called.
     row : int or table of one row
         What `Explainer.explain` takes.
+    name : str
+        What stands for it in the name of a file.
     problem : str
         Why it cannot be answered; empty if it can.
     """
@@ -50,19 +109,40 @@ class Asked(NamedTuple):
     number: int
     label: str
     row: Any
+    name: str
     problem: str = ""
 
 
-def asked_rows(
-    explainer: Explainer, rows: Sequence[int], applicants: Path | None, *, refused_only: bool = False
-) -> list[Asked]:
-    """The rows asked about; notes on stderr say what of them is outside the space, and how many are passed over."""
+def people_in(
+    applicants: Path | None, *, data: Path, identity: str | None = None, beside: Sequence[str] = (), **given: Any
+) -> tuple[Explainer, People]:
+    """Model and data made ready, and those who can be asked about."""
+    wanted = [*beside, *([identity] if identity else [])] if applicants is None else []
+    explainer, columns = explainer_for(data=data, identity=identity, beside=wanted, **given)
+    table = None if applicants is None else _applicants_in(applicants, explainer, identity)
+    file = data.name if applicants is None else applicants.name
+    columns = columns if table is None else table
+    names = [] if identity is None or columns is None else _names(columns[identity], identity, file)
+    return explainer, People(file, table, columns, identity, names)
+
+
+def asked_about(
+    rows: Sequence[str], applicants: Path | None, *, refused_only: bool = False, **given: Any
+) -> tuple[Explainer, list[Asked]]:
+    """Model and data made ready, and the rows that are asked about.
+
+    Notes on stderr say what of them is outside the space, and how many are passed over.
+    """
+    explainer, people = people_in(applicants, **given)
+    return explainer, _asked(explainer, [people.position(row) for row in rows], people, refused_only=refused_only)
+
+
+def _asked(explainer: Explainer, rows: Sequence[int], people: People, *, refused_only: bool) -> list[Asked]:
     import numpy as np
 
     from dueto.explanation import not_refused
 
-    found = encoded_rows(explainer, rows, applicants)
-    where = "" if applicants is None else f" of {applicants.name}"
+    found = encoded_rows(explainer, rows, people)
     fit = [(one, x) for one, x in found if x is not None]
     for one, x in fit:
         _note_outside(explainer, x, one.label)
@@ -72,14 +152,14 @@ def asked_rows(
     if refused_only:
         if accepted:
             n = len(accepted)
-            of = f"{n:,} of {len(found):,} rows{where}" if len(found) > 1 else fit[0][0].label
+            of = f"{n:,} of {len(found):,} rows{people.where}" if len(found) > 1 else fit[0][0].label
             console.note(f"{of} {'is' if n == 1 else 'are'} not refused: passed over")
         return [one for one, _ in found if one.number not in accepted]
     labels, refused = {one.number: one.label for one, _ in fit}, explainer.refused.tolist()
-    if applicants is not None:
+    if people.applicants is not None:
         refused = [one.number for one, _ in fit if one.number not in accepted]
-    hint = f"refused are, for example, rows {some(refused[:3])}{where}" if refused else f"no row{where} is refused"
-    hint = f"only row {refused[0]}{where} is refused" if len(refused) == 1 else hint
+    hint = f"refused are, for example, {people.told(refused[:3])}" if refused else f"no row{people.where} is refused"
+    hint = f"only {people.told(refused)} is refused" if len(refused) == 1 else hint
     why = {n: not_refused(labels[n], score, explainer.model.threshold, hint) for n, score in accepted.items()}
     return [one._replace(problem=why.get(one.number, one.problem)) for one, _ in found]
 
@@ -91,27 +171,27 @@ def answered(
     *,
     as_json: bool,
     listed: bool = False,
-    then: Callable[[int], None] | None = None,
+    then: Callable[[Asked], None] | None = None,
 ) -> int:
     """Ask about each row and print what was found, as JSON in a list if they are several or `listed`; the exit code.
 
-    After each answer, `then` is told the number of its row.
+    After each answer, `then` is told its row.
     """
     found, records, codes = [], [], []
-    for number, label, row, problem in rows:
+    for asked in rows:
         try:
-            if problem:
-                raise InputError(problem)
-            with console.working(f"row {number}: {searching}"):
-                one = ask(row, label=label)
-                records.append({"row": number, **(one.to_dict() if as_json else {})})
+            if asked.problem:
+                raise InputError(asked.problem)
+            with console.working(f"{asked.label}: {searching}"):
+                one = ask(asked.row, label=asked.label)
+                records.append({"row": asked.number, **(one.to_dict() if as_json else {})})
         except InputError as error:
             console.complain(str(error))
-            records.append({"row": number, "error": str(error)})
+            records.append({"row": asked.number, "error": str(error)})
             codes.append(BAD_INPUT)
             continue
         if then is not None:
-            then(number)
+            then(asked)
         found.append(str(one))
         codes.append({"none": NONE, "unknown": UNKNOWN}.get(getattr(one, "status", ""), ANSWERED))
     if as_json and (found or listed):
@@ -121,44 +201,74 @@ def answered(
     return max(codes, default=ANSWERED)
 
 
-def encoded_rows(explainer: Explainer, rows: Sequence[int], applicants: Path | None) -> Encoded:
+def encoded_rows(explainer: Explainer, rows: Sequence[int], people: People) -> Encoded:
     """The rows asked about, refused or not, as encoded; or None, and why not."""
-    return _of_data(explainer, rows) if applicants is None else _of_applicants(explainer, rows, applicants)
+    if people.applicants is None:
+        return _of_data(explainer, rows, people)
+    return _of_applicants(explainer, rows, people, people.applicants)
 
 
-def _of_data(explainer: Explainer, rows: Sequence[int]) -> Encoded:
+def _of_data(explainer: Explainer, rows: Sequence[int], people: People) -> Encoded:
     m, found = len(explainer.X), []
-    for row in rows_of(explainer, rows):
+    if not rows:
+        _refuse_nobody(explainer, people)
+    for row in rows:
         problem = "" if 0 <= row < m else f"there is no row {row}: the data has rows 0 to {m - 1}"
-        found.append((Asked(row, f"Row {row}", row, problem), None if problem else explainer.X[row]))
+        found.append((people.asked(row, row, problem), None if problem else explainer.X[row]))
     return found
 
 
-def applicants_in(path: Path, explainer: Explainer) -> pd.DataFrame:
+def _refuse_nobody(explainer: Explainer, people: People) -> None:
+    """Without a row, say which could be asked about."""
+    refused, m = explainer.refused, len(explainer.X)
+    if not len(refused):
+        raise InputError(f"the model refuses none of the {m:,} rows, so there is nothing to explain")
+    n, first = "ID" if people.names else "N", people.called(refused[:5].tolist())
+    raise InputError(f"say which row with --row {n}; {len(refused):,} of the {m:,} rows are refused, first {first}")
+
+
+def _applicants_in(path: Path, explainer: Explainer, identity: str | None) -> pd.DataFrame:
     """The table of a file of applicants, which must have the columns of DATA."""
     from dueto.cli.tables import kinds_in, read_table
 
     with console.working(f"reading {path.name}"):
-        table = read_table(path, kinds_in(explainer.space))
-    for column in explainer.space.columns:
+        table = read_table(path, kinds_in(explainer.space).with_texts(identity))
+    for column in [*explainer.space.columns, *([identity] if identity else [])]:
         if column not in table:
             hint = known(column, table.columns, "it has")
-            raise InputError(f"{path.name} has no column {column!r}, which the data has; {hint}")
+            why = "" if column == identity else ", which the data has"
+            raise InputError(f"{path.name} has no column {column!r}{why}; {hint}")
     return table
 
 
-def _of_applicants(explainer: Explainer, rows: Sequence[int], applicants: Path) -> Encoded:
-    table, name = applicants_in(applicants, explainer), applicants.name
+def _names(values: Any, column: str, file: str) -> list[str]:
+    """What a column calls the applicants: texts, or whole numbers; each must be there, and once."""
+    names, seen = [], dict[str, int]()
+    for row, value in enumerate(values):
+        name = str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
+        if not name or (value == value) is not True:
+            raise InputError(f"row {row} of {file} has no {column!r}; every applicant needs one to be named by")
+        if name in seen:
+            raise InputError(
+                f"rows {seen[name]} and {row} of {file} have the same {column!r}, {name!r}; it must name one"
+            )
+        seen[name] = row
+        names.append(name)
+    return names
+
+
+def _of_applicants(explainer: Explainer, rows: Sequence[int], people: People, table: pd.DataFrame) -> Encoded:
     found: Encoded = []
     for row in rows or range(len(table)):
         if not 0 <= row < len(table):
-            raise InputError(f"there is no row {row} in {name}: it has rows 0 to {len(table) - 1}")
-        one = Asked(row, f"Row {row} of {name}", table.iloc[[row]])
+            raise InputError(f"there is no row {row} in {people.file}: it has rows 0 to {len(table) - 1}")
+        one = people.asked(row, table.iloc[[row]])
         try:
             found.append((one, explainer.space.encode_row(one.row)))
         except InputError as problem:  # which speaks of row 0 of a table of one row
             text = str(problem).replace(", row 0", "", 1)
-            found.append((one._replace(problem=f"{name}, row {row}: {text}"), None))
+            who = people.names[row] if people.names else f"row {row}"
+            found.append((one._replace(problem=f"{people.file}, {who}: {text}"), None))
     return found
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dueto.cli import console
-from dueto.cli.asked import encoded_rows
-from dueto.cli.inputs import FILE, explainer_for, model_and_data, options, outcome, running
+from dueto.cli.asked import encoded_rows, people_in
+from dueto.cli.inputs import FILE, model_and_data, options, outcome, running
 from dueto.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ def audit(
     asked = list(rules) if file is None else _checked(file)
     if applicants is not None and row is None:
         raise InputError("--applicants needs the row there that the rules are about: give --row N")
-    explainer = explainer_for(**given)
+    explainer, people = people_in(applicants, **given)
     who = None
     if row is not None:
-        ((one, _),) = encoded_rows(explainer, [row], applicants)
+        ((one, _),) = encoded_rows(explainer, [row], people)
         if one.problem:
             raise InputError(one.problem)
         who = one.row

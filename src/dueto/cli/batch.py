@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from dueto.cli import console
-from dueto.cli.asked import applicants_in
+from dueto.cli.asked import people_in
 from dueto.cli.console import ANSWERED, BAD_INPUT
 from dueto.cli.explain import finder_of as finder
-from dueto.cli.inputs import FILE, at_most_k, explainer_for, least_rule, model_and_data, options, outcome, running
-from dueto.errors import InputError, known, some
+from dueto.cli.inputs import FILE, at_most_k, least_rule, model_and_data, named_by, options, outcome, running
+from dueto.errors import InputError, known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    import pandas as pd
-
     from dueto.batch import Batch, Progress
+    from dueto.cli.asked import People
     from dueto.explain import Explainer
 
 __all__ = ["batch"]
@@ -34,6 +33,7 @@ __all__ = ["batch"]
     ),
     click.option("--where", metavar="CONDITION", help='Rows that meet it, as in "score <= .5 and age > 30".'),
     click.option("--applicants", type=FILE, metavar="FILE", help="Take the rows from here: new applicants."),
+    named_by,
     click.option("--by", multiple=True, metavar="COLUMN", help="Tell shares by its values; may be repeated."),
     click.option("--share", is_flag=True, help="Give a row another row's rule where that is proved for it: sooner."),
     click.option("--jobs", type=int, default=1, show_default=True, help="Rows at the same time; -1: all processors."),
@@ -48,7 +48,6 @@ def batch(
     ctx: click.Context,
     /,
     *,
-    data: Path,
     out: Path,
     where: str | None,
     applicants: Path | None,
@@ -83,19 +82,19 @@ def batch(
     from dueto.batch.results import Place
 
     Place.of(out)  # before the work
-    explainer = explainer_for(data=data, **given | {"method": finder(method, counted, seconds)})
-    rows = None if applicants is None else applicants_in(applicants, explainer)
-    columns = _columns(by, explainer, rows, data, given["space_file"])
     if jobs == 0:
         raise InputError("--jobs must not be 0; give 1, 2, ... or -1 for all processors")
+    given["method"] = finder(method, counted, seconds)
+    explainer, people = people_in(applicants, beside=by, **given)
     if not out.suffix and find_spec("pyarrow") is None:
         console.note("rows.parquet is not written: it needs the package pyarrow; run: pip install pyarrow")
     found = _watched(
         explainer,
-        rows,
+        people.applicants,
         out=out,
         where=where,
-        by=columns,
+        by={name: _values(name, explainer, people) for name in by},
+        labels=people.names or None,
         share=share,
         k=k,
         rng=seed,
@@ -108,7 +107,7 @@ def batch(
         console.say(str(found))
     if found.failed:
         first = found.failed[0]
-        console.complain(f"{len(found.failed):,} rows have no answer; the first, row {first['row']}: {first['error']}")
+        console.complain(f"{len(found.failed):,} rows have no answer; the first, {first['label']}: {first['error']}")
     console.note(f"wrote {out / 'index.html' if out.is_dir() else out}")
     ctx.exit(BAD_INPUT if len(found.failed) == len(found) else ANSWERED)
 
@@ -131,19 +130,12 @@ def _watched(explainer: Explainer, rows: Any, **asked: Any) -> Batch:
         raise
 
 
-def _columns(
-    by: Sequence[str], explainer: Explainer, rows: pd.DataFrame | None, data: Path, space_file: Path | None
-) -> dict[str, Any]:
-    """The columns that shares are told by, with their values where they are no features."""
-    features = {name: None for name in by if name in explainer.space.names}
-    others = [name for name in by if name not in features]
-    if not others:
-        return dict(features)
-    from dueto.cli.tables import kinds_declared, read_table
-
-    table = read_table(data, kinds_declared(space_file)) if rows is None else rows
-    for name in others:
-        if name not in table:
-            hint = known(name, table.columns, f"there are {some(table.columns)}, and not")
-            raise InputError(f"there is no column {name!r} to tell shares by; {hint}")
-    return features | {name: table[name] for name in others}
+def _values(name: str, explainer: Explainer, people: People) -> Any:
+    """The values of a column that shares are told by; None of a feature."""
+    if name in explainer.space.names:
+        return None
+    table = people.beside
+    if table is None or name not in table:  # of applicants: what DATA lacks is told where it is read
+        hint = known(name, [] if table is None else table.columns, "it has")
+        raise InputError(f"there is no column {name!r} in {people.file} to tell shares by; {hint}")
+    return table[name]

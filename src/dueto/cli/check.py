@@ -46,7 +46,7 @@ def check(*, plaf: Path, data: Path, row: int | None, as_json: bool, **given: An
     """
     with console.working("starting"):
         lines = constraints_in(plaf)
-    frame, space, _ = data_and_space(data, **given)
+    frame, space, *_ = data_and_space(data, **given)
     for line, expr in lines:
         refuse_unbound(line, expr, space)
     X = space.encode(frame)

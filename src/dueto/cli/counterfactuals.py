@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dueto.cli.asked import answered, asked_rows, refused_only
-from dueto.cli.inputs import explainer_for, question
+from dueto.cli.asked import answered, asked_about, refused_only
+from dueto.cli.inputs import question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ def counterfactuals(
     ctx: click.Context,
     /,
     *,
-    rows: Sequence[int],
+    rows: Sequence[str],
     applicants: Path | None,
     k: int,
     seed: int,
@@ -50,7 +50,6 @@ def counterfactuals(
       3  none found within the budget, which proves nothing
     With several rows, the highest of theirs; a row that cannot be answered is said on stderr, and the others answered.
     """
-    explainer = explainer_for(**given)
+    explainer, asked = asked_about(rows, applicants, refused_only=refused_only, **given)
     ask = partial(explainer.changes, k=k, rng=seed)
-    asked = asked_rows(explainer, rows, applicants, refused_only=refused_only)
     ctx.exit(answered(asked, ask, "searching for changes", as_json=as_json, listed=refused_only))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from dueto.cli import console
-from dueto.cli.asked import answered, asked_rows, refused_only
+from dueto.cli.asked import answered, asked_about, refused_only
 from dueto.cli.console import ANSWERED, BAD_INPUT, UNKNOWN
-from dueto.cli.inputs import FILE, explainer_for, least_rule, options, question
+from dueto.cli.inputs import FILE, least_rule, options, question
 from dueto.errors import InputError
 from dueto.outputs import refuse_output, whole
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from dueto.cli.asked import Asked
     from dueto.explanation import Explanation
 
 __all__ = ["explain", "finder_of"]
@@ -58,7 +59,7 @@ def explain(
     ctx: click.Context,
     /,
     *,
-    rows: Sequence[int],
+    rows: Sequence[str],
     applicants: Path | None,
     k: int,
     seed: int,
@@ -83,6 +84,7 @@ def explain(
       dueto explain model.skops data.csv --applicants new.csv --refused-only
       dueto explain model.skops data.csv --row 17 --row 40 --plaf loan.plaf --json
       dueto explain tree.joblib data.parquet --row 17 --trust-pickle --desired paid
+      dueto explain model.skops data.csv --id customer --row C-1007
       dueto explain model.skops data.csv --row 17 --at-most 3
       dueto explain model.skops data.csv --row 17 --html why.html --letter letter.txt
       dueto explain model.skops data.csv --row 17 --row 40 --html "why-{row}.html"
@@ -106,10 +108,10 @@ def explain(
     wanted = {kind: path for kind, path in pages.items() if path is not None}
     for kind, path in wanted.items():
         refuse_output(path, PAGES[kind])
-    explainer = explainer_for(**given | {"method": finder_of(method, counted, seconds)})
+    given["method"] = finder_of(method, counted, seconds)
+    explainer, asked = asked_about(rows, applicants, refused_only=refused_only, **given)
     ask: Callable[..., Explanation] = partial(explainer.explain, k=k, at_most=at_most, rng=seed)
-    asked = asked_rows(explainer, rows, applicants, refused_only=refused_only)
-    _refuse_pages(list(wanted.values()), [one.number for one in asked])
+    _refuse_pages(list(wanted.values()), asked)
     found: list[Explanation] = []
     unwritten = False
     if certificate is not None and len(asked) != 1:
@@ -119,10 +121,10 @@ def explain(
         found.append(ask(row, label=label))
         return found[-1]
 
-    def written(number: int) -> None:
+    def written(one: Asked) -> None:
         nonlocal unwritten
         for kind, path in wanted.items():
-            unwritten |= not _written(kind, _of_row(path, number), found[-1], what_if=not no_what_if)
+            unwritten |= not _written(kind, _of_row(path, one.name), found[-1], what_if=not no_what_if)
 
     code = answered(asked, kept, "searching for changes and a rule", as_json=as_json, listed=refused_only, then=written)
     if any(map(_long, found)):
@@ -132,17 +134,18 @@ def explain(
     ctx.exit(max(code, BAD_INPUT) if unwritten else code)
 
 
-def _of_row(path: Path, number: int) -> Path:
-    return path.with_name(path.name.replace("{row}", str(number)))
+def _of_row(path: Path, name: str) -> Path:
+    return path.with_name(path.name.replace("{row}", name))
 
 
-def _refuse_pages(paths: Sequence[Path], numbers: Sequence[int]) -> None:
+def _refuse_pages(paths: Sequence[Path], asked: Sequence[Asked]) -> None:
     """Refuse one file for several rows or pages, and files that are there already."""
     for path in paths:
-        if len(numbers) > 1 and "{row}" not in path.name:
+        if len(asked) > 1 and "{row}" not in path.name:
             name = f"{path.stem}-{{row}}{path.suffix}"
-            raise InputError(f"{len(numbers)} rows need a file each: put {{row}} into the name, as in {name}")
-    every = [_of_row(path, number).resolve() for path in paths for number in dict.fromkeys(numbers)]
+            raise InputError(f"{len(asked)} rows need a file each: put {{row}} into the name, as in {name}")
+    names = [(one.number, one.name) for one in asked]
+    every = [_of_row(path, name).resolve() for path in paths for name in dict(names).values()]
     for path in every:
         refuse_output(path, [path.suffix.lower()])
         if every.count(path) > 1:

@@ -14,6 +14,8 @@ from dueto.errors import InputError, count, known, some
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import pandas as pd
+
     from dueto.explain import Explainer
     from dueto.models import Model
     from dueto.plaf import Expr
@@ -30,10 +32,10 @@ __all__ = [
     "explainer_for",
     "least_rule",
     "model_and_data",
+    "named_by",
     "outcome",
     "question",
     "refuse_unbound",
-    "rows_of",
     "running",
     "some_rows",
 ]
@@ -71,8 +73,18 @@ data_options = options(
 
 model_and_data = options(click.argument("model", type=FILE), click.argument("data", type=FILE))
 
+named_by = click.option(
+    "--id",
+    "identity",
+    metavar="COLUMN",
+    help="A column that names applicants, and is no feature; they are called by it.",
+)
+
 some_rows = options(
-    click.option("--row", "rows", type=int, multiple=True, metavar="N", help="Position from 0; may be repeated."),
+    click.option(
+        "--row", "rows", multiple=True, metavar="N", help="Position from 0, with --id the name; may be repeated."
+    ),
+    named_by,
     click.option("--applicants", type=FILE, metavar="FILE", help="Take the rows from here: new applicants."),
 )
 
@@ -125,11 +137,12 @@ question = options(model_and_data, some_rows, outcome, at_most_k, running)
 
 
 class Table(NamedTuple):
-    """The columns of DATA that are features, their space, and the columns that the model was not fitted on."""
+    """The columns of DATA that are features, their space, those that the model does not use, and some of the latter."""
 
     frame: Any  # a data frame, or the Source of a large table
     space: FeatureSpace
     unused: list[str]
+    beside: pd.DataFrame | None
 
 
 def data_and_space(
@@ -141,17 +154,20 @@ def data_and_space(
     query: str | None = None,
     model: Any = None,
     stream: bool = False,
+    identity: str | None = None,
+    beside: Sequence[str] = (),
 ) -> Table:
     """The columns that are features (those a model was fitted on, if it says so), and their space.
 
-    With `stream`, a large table is not read into memory: it stays a `Source`.
+    With `stream`, a large table is not read into memory: it stays a `Source`. `identity` names a column that is no
+    feature, and `beside` columns whose values are wanted, whether they are features or not.
     """
     from dueto.cli.tables import kinds_declared, large_table, read_table
     from dueto.models.tables import features_of, fitted_on
     from dueto.space import FeatureSpace
 
     with console.working(f"reading {data.name}"):
-        kinds = kinds_declared(space_file)
+        kinds = kinds_declared(space_file).with_texts(identity)
         table: Any = large_table(data, kinds, query) if stream else None
         table = read_table(data, kinds, query) if table is None else table
     for column in ignore:
@@ -163,18 +179,37 @@ def data_and_space(
                 f"the model was fitted on {column!r}, so that it cannot be ignored; leave out --ignore, and if it may "
                 f'not change, give the constraint fixed("{column}") by --plaf'
             )
-    frame = features_of(model, table.drop(columns=list(ignore)))
+    if identity in fitted_on(model, table.columns):
+        raise InputError(f"the model was fitted on {identity!r}, so that it is a feature and cannot be --id")
+    frame = features_of(model, table.drop(columns=[c for c in table.columns if c in ignore or c == identity]))
     unused = [column for column in table.columns if column not in frame and column not in ignore]
-    if unused:
-        console.note(f"the model was not fitted on {some(unused)} of {data.name}: ignored")
+    if told := [column for column in unused if column != identity]:
+        console.note(f"the model was not fitted on {some(told)} of {data.name}: ignored")
+    held = [column for column in dict.fromkeys(beside) if column in table and column not in frame]
     if onehot and space_file is not None:
         raise InputError(f"--onehot does not go with --space; write the columns into {space_file}, under the feature")
     with console.working(f"reading {data.name}"):
+        columns = _held(table, list(frame.columns), held) if held else None
         if space_file is None:
             space = FeatureSpace.infer(frame, onehot=_groups(onehot, list(map(str, frame.columns))))
         else:
             space = FeatureSpace.load(space_file, frame, ignore=unused)
-    return Table(frame, space, unused)
+    for column in beside:
+        if column not in held and column not in space.names:
+            hint = known(column, table.columns, "it has")
+            raise InputError(f"there is no column {column!r} in {data.name}; {hint}")
+    return Table(frame, space, unused, columns)
+
+
+def _held(table: Any, features: list[Any], columns: list[Any]) -> pd.DataFrame:
+    """Some columns of a table, those that are features aside."""
+    from dueto.sources import Source
+
+    if not isinstance(table, Source):
+        found: pd.DataFrame = table[columns]
+        return found
+    next(table[[*features, *columns]].batches(), None)  # a query is run once, so that its rows stay in one order
+    return table[columns].frame()
 
 
 def explainer_for(
@@ -191,15 +226,15 @@ def explainer_for(
     trust_pickle: bool,
     trust_type: Sequence[str],
     **given: Any,
-) -> Explainer:
-    """Model and data of a question, made ready."""
+) -> tuple[Explainer, pd.DataFrame | None]:
+    """Model and data of a question, made ready, and the columns of DATA that are wanted besides."""
     with console.working("starting"):
         from dueto.explain import Explainer
         from dueto.models import load_model
 
         constraints = constraints_in(plaf) if plaf else []
         loaded = load_model(model, trust_pickle=trust_pickle, trusted_types=trust_type)
-    frame, space, unused = data_and_space(data, model=loaded, stream=True, **given)
+    frame, space, unused, columns = data_and_space(data, model=loaded, stream=True, **given)
     constraints = [(line, kept) for line, expr in constraints if (kept := _used(expr, unused)) is not None]
     for line, expr in constraints:
         refuse_unbound(line, expr, space)
@@ -223,7 +258,7 @@ def explainer_for(
             "applicants, give the table that the model was fitted on as DATA, and theirs by --applicants"
         )
     _tell_assumed(explainer.model, desired)
-    return explainer
+    return explainer, columns
 
 
 def _tell_assumed(model: Model, desired: str | None) -> None:
@@ -266,17 +301,6 @@ def _used(expr: Expr, unused: Sequence[str]) -> Expr | None:
         return expr
     names = [name for name in expr.names if name not in unused]
     return fixed(*names) if names else None
-
-
-def rows_of(explainer: Explainer, rows: Sequence[int]) -> Sequence[int]:
-    """The rows of DATA that are asked about; without any, say which could be."""
-    if rows:
-        return rows
-    refused, m = explainer.refused, len(explainer.X)
-    if not len(refused):
-        raise InputError(f"the model refuses none of the {m:,} rows, so there is nothing to explain")
-    first = some(refused[:5].tolist())
-    raise InputError(f"say which row with --row N; {len(refused):,} of the {m:,} rows are refused, first {first}")
 
 
 def _groups(onehot: Sequence[str], columns: list[str]) -> dict[str, list[str]]:

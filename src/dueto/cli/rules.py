@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dueto.cli.asked import answered, asked_rows
-from dueto.cli.inputs import explainer_for, model_and_data, options, outcome, running, some_rows
+from dueto.cli.asked import answered, asked_about
+from dueto.cli.inputs import model_and_data, options, outcome, running, some_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def compare(
     ctx: click.Context,
     /,
     *,
-    rows: Sequence[int],
+    rows: Sequence[str],
     applicants: Path | None,
     seed: int,
     as_json: bool,
@@ -76,7 +76,7 @@ def compare(
     """
     from dueto.audit import compared
 
-    explainer, names = explainer_for(**given), [name.strip() for name in methods.split(",")]
+    names = [name.strip() for name in methods.split(",")]
+    explainer, asked = asked_about(rows, applicants, **given)
     ask = partial(compared, explainer, methods=names, seconds=seconds, rng=seed)
-    asked = asked_rows(explainer, rows, applicants)
     ctx.exit(answered(asked, ask, f"comparing {len(names)} methods", as_json=as_json))

@@ -54,7 +54,7 @@ def space(*, data: Path, out: Path | None, suggest: Path | None, as_json: bool, 
     into = None if suggest is None or str(suggest) == "-" else suggest
     if into is not None:
         refuse_output(into, [".plaf"])
-    frame, found, _ = data_and_space(data, **given)
+    frame, found, *_ = data_and_space(data, **given)
     suggestions = None
     if suggest is not None:
         with console.working("looking for constraints"):

@@ -38,6 +38,10 @@ class Kinds(NamedTuple):
     numbers: frozenset[str] = frozenset()
     padded: bool = True
 
+    def with_texts(self, *columns: str | None) -> Kinds:
+        """The same, and these columns hold texts."""
+        return self._replace(texts=self.texts.union(filter(None, columns)))
+
 
 AS_SEEN = Kinds()
 

@@ -1,0 +1,126 @@
+"""A column that names applicants: they are called by it, asked about by it, and nothing else is made of it."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+import dueto as library
+
+TRUST = ["--trust-pickle"]
+ASK = ["tree.pkl", "named.csv", "--id", "customer", *TRUST]
+
+
+@pytest.fixture
+def named(folder):
+    """The table with a column of names that read like numbers, in no order."""
+    table = pd.read_csv(folder / "data.csv")
+    table["customer"] = [f"{(37 * i) % 80:05}" for i in range(80)]
+    table.to_csv(folder / "named.csv", index=False)
+    return table
+
+
+@pytest.fixture
+def who(named, row):
+    """What the refused row is called."""
+    return named["customer"][int(row)]
+
+
+def test_a_row_is_asked_about_by_its_name_and_called_by_it(dueto, who, row):
+    code, out, err = dueto("explain", *ASK, "--row", who)
+    assert code == 0, err
+    assert out.startswith(f"{who} is refused")
+    plain = dueto("explain", "tree.pkl", "data.csv", *TRUST, "--row", row)[1]
+    assert out == plain.replace(f"Row {row} ", f"{who} ")  # the column is no feature, and not given to the model
+    assert "customer" not in err
+    found = json.loads(dueto("counterfactuals", *ASK, "--row", who, "--json")[1])
+    assert (found["row"], found["label"]) == (int(row), who)
+    assert f"{who}: why was it refused?" in dueto("rules", "compare", *ASK, "--row", who, "--methods", "greedy")[1]
+
+
+def test_pages_letters_and_their_files_call_the_applicant_by_name(dueto, named, row, tmp_path):
+    named.assign(customer=[f"C/{i}" for i in range(80)]).to_csv("named.csv", index=False)
+    asked = ["--row", f"C/{row}", "--html", tmp_path / "why-{row}.html", "--letter", tmp_path / "{row}.txt"]
+    code, _, err = dueto("explain", *ASK, *asked)
+    assert code == 0, err
+    assert f"C/{row}: why refused" in (tmp_path / f"why-C_{row}.html").read_text(encoding="utf-8")
+    assert f"Your application: C/{row}\n" in (tmp_path / f"C_{row}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("of", ["data", "applicants"])
+def test_batch_calls_each_row_by_its_name(dueto, named, tmp_path, of):
+    named.iloc[::-1].to_csv("new.csv", index=False)
+    others = {"data": [], "applicants": ["--applicants", "new.csv"]}[of]
+    table = named if of == "data" else named.iloc[::-1].reset_index(drop=True)
+    code, _, err = dueto("batch", *ASK, *others, "--where", "age > 40", "--out", tmp_path / "out", "--k", "1")
+    assert code == 0, err
+    found = library.read_batch(tmp_path / "out")
+    assert len(found)
+    assert [r["label"] for r in found] == [table["customer"][r["row"]] for r in found]
+    assert found.to_frame()["label"].tolist() == [r["label"] for r in found]
+
+
+def test_of_a_query_names_and_columns_for_shares_belong_to_its_rows(dueto, named, tmp_path):
+    pytest.importorskip("duckdb")
+    query = "SELECT * FROM data WHERE age > 30 ORDER BY debt, customer"
+    asked = [*ASK, "--query", query, "--by", "outcome", "--out", tmp_path / "out", "--k", "1"]
+    code, _, err = dueto("batch", *asked)
+    assert code == 0, err
+    table = named.set_index("customer")
+    for record in library.read_batch(tmp_path / "out"):
+        assert record["applicant"] == table.loc[record["label"], ["age", "income", "debt"]].to_dict()
+        assert record["by"] == {"outcome": "lost"}
+
+
+def test_applicants_of_a_file_are_named_by_its_column_and_the_data_need_not_have_it(dueto, named, who):
+    named.drop(columns="outcome").to_csv("new.csv", index=False)
+    asked = ["tree.pkl", "data.csv", "--id", "customer", "--applicants", "new.csv", *TRUST]
+    assert dueto("explain", *asked, "--row", who)[1].startswith(f"{who} is refused")
+    code, out, err = dueto("explain", *asked, "--refused-only", "--json")
+    assert code == 0, err
+    assert [one["label"] for one in json.loads(out)] == named["customer"][named["outcome"] == "lost"].tolist()
+
+
+def test_a_name_that_a_file_of_declarations_and_constraints_mention_is_no_feature_either(dueto, folder, who):
+    (folder / "named.plaf").write_text('fixed("age", "customer")\n')
+    (folder / "named.toml").write_text('[features.customer]\nkind = "category"\n[features.debt]\nlow = 0\nhigh = 50\n')
+    code, out, err = dueto("explain", *ASK, "--row", who, "--plaf", "named.plaf", "--space", "named.toml")
+    assert code == 0, err
+    assert "- age must stay the same" in out
+    assert "customer" not in out
+
+
+BAD = [
+    ({}, ["--id", "custmer", "--row", "00003"], "there is no column 'custmer' in named.csv; did you mean 'customer'?"),
+    ({}, ["--id", "age", "--row", "3"], "the model was fitted on 'age', so that it is a feature and cannot be --id"),
+    ({}, ["--id", "customer"], "say which row with --row ID; "),
+    ({}, ["--id", "customer", "--row", "3"], "no row of named.csv has the 'customer' '3'; that of row 0 is '00000'"),
+    ({}, ["--row", "00x"], "--row takes a position from 0, not '00x'"),
+    (
+        {3: "00000"},
+        ["--id", "customer", "--row", "00000"],
+        "rows 0 and 3 of named.csv have the same 'customer', '00000'",
+    ),
+    ({7: " "}, ["--id", "customer", "--row", "00000"], "row 7 of named.csv has no 'customer'"),
+    ({7: None}, ["--id", "customer", "--row", "00000"], "row 7 of named.csv has no 'customer'"),
+    ({}, ["--id", "owner", "--applicants", "data.csv"], "data.csv has no column 'owner'; it has 'age'"),
+]
+
+
+@pytest.mark.parametrize(("changed", "asked", "told"), BAD)
+def test_names_that_are_none_are_told_in_a_sentence(dueto, named, changed, asked, told):
+    named["customer"] = [changed.get(i, name) for i, name in enumerate(named["customer"])]
+    named.to_csv("named.csv", index=False)
+    code, out, err = dueto("explain", "tree.pkl", "named.csv", *TRUST, *asked)
+    assert (code, out) == (2, "")
+    assert told in err.splitlines()[-1]
+
+
+def test_rows_that_are_not_refused_are_told_by_name_and_so_are_those_that_are(dueto, named, who):
+    paid = named["customer"][named["outcome"] == "paid"].iloc[0]
+    code, _, err = dueto("explain", *ASK, "--row", paid)
+    assert code == 2
+    assert f"{paid} is not refused" in err
+    assert f"refused are, for example, '{who}', " in err
