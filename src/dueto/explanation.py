@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from dueto.counterfactuals import Status
 from dueto.errors import in_words
-from dueto.report.words import outcome
+from dueto.report.words import outcome, visible
 from dueto.rule import Standing
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Changes:
     background: Background | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
-        return "\n\n".join(self._paragraphs())
+        return visible("\n\n".join(self._paragraphs()))
 
     def sentences(self) -> dict[str, str]:
         """What `print` says in words, each sentence by its name, without lists and line breaks: for another layout."""

@@ -9,7 +9,7 @@ from dueto._version import __version__
 from dueto.errors import InputError, in_words, known
 from dueto.options import whole
 from dueto.report.page import rendered, saved
-from dueto.report.words import conditions, in_markdown, share
+from dueto.report.words import conditions, in_markdown, share, visible
 from dueto.rule import Standing
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def written(
 
 
 def _plain(value: Any) -> str:
-    return " ".join(str(value).split())
+    return visible(" ".join(str(value).split()))
 
 
 def reasons(found: Explanation) -> list[dict[str, Any]]:

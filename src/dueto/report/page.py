@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 from functools import cache
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dueto._version import __version__
 from dueto.errors import InputError, in_words
 from dueto.outputs import whole
+from dueto.report.words import directed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +61,7 @@ def framed(page: Callable[[], str], title: str) -> str | None:
     except InputError:
         return None
     return (
-        f'<iframe srcdoc="{escape(html)}" title="{escape(title)}" sandbox="allow-scripts" '
+        f'<iframe srcdoc="{escape(html)}" title="{escape(visible(title))}" sandbox="allow-scripts" '
         f'style="width: 100%; height: {HEIGHT}px; border: 1px solid #8888; border-radius: 6px"></iframe>'
     )
 
@@ -91,12 +93,15 @@ def _environment() -> Environment:
         loader=PackageLoader("dueto.report"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=lambda value: visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     found.globals["source"] = source
     found.filters["bdi"] = _isolated
+    found.filters["sentence"] = _sentence
     found.filters["words"] = in_words
+    found.policies["json.dumps_function"] = _dumps
     return found
 
 
@@ -104,7 +109,29 @@ def _isolated(value: Any) -> Markup:
     """A name or a value of the user's: its direction is its own; it breaks after signs, or anywhere if it is long."""
     from markupsafe import Markup
 
-    name = "missing" if value is None else str(value)
+    name = "missing" if value is None else visible(str(value))
     longest = max(map(len, re.split(r"[_/.\s-]", name)))
     broken = BREAKS.sub(r"\g<0><wbr>", escape(name))
     return Markup(f"<bdi{' class=long' if longest > LONG else ''}>{broken}</bdi>")
+
+
+def _sentence(text: str) -> Markup:
+    """A sentence that holds names and values of the user's: words from right to left have a direction of their own."""
+    from markupsafe import Markup
+
+    parts = [escape(part) for part in directed(visible(text))]
+    parts[1::2] = [f"<bdi>{part}</bdi>" for part in parts[1::2]]
+    return Markup("".join(parts))
+
+
+def _dumps(value: Any, **options: Any) -> str:
+    """JSON whose texts may be shown."""
+
+    def shown(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {key: shown(inner) for key, inner in part.items()}
+        if isinstance(part, list | tuple):
+            return list(map(shown, part))
+        return visible(part) if isinstance(part, str) else part
+
+    return json.dumps(shown(value), **options)

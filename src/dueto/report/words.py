@@ -1,4 +1,4 @@
-"""Conditions as a person says them, and texts that Markdown takes as they are."""
+"""Conditions as a person says them, and texts of the user's that leave what surrounds them as it is."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
     from dueto.rule import Component, Rule
 
-__all__ = ["conditions", "in_markdown", "outcome", "share"]
+__all__ = ["conditions", "directed", "in_markdown", "outcome", "share", "visible"]
 
 FIRST = re.compile(r"^(\d*)([.)]|>|[-+=]+)(?=\s|$)|^(?=>)")  # what would start a list, a heading or a quotation
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+RIGHT_TO_LEFT = r"\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+RUN = re.compile(rf"([{RIGHT_TO_LEFT}](?:[{RIGHT_TO_LEFT}\d\s_'\u2019-]*[{RIGHT_TO_LEFT}])?)")
 SPECIAL = re.compile(r"[\\`*\[\]<|~&#$!]|(?<![^\W_])_|_(?![^\W_])")
 
 
@@ -67,6 +70,24 @@ def share(part: int, whole: int) -> str:
     return "over 99%" if 99 < percent < 100 else f"{percent:.0f}%"
 
 
+def visible(text: str) -> str:
+    """A text whose control characters, which could reorder or overwrite what surrounds it, are written out.
+
+    >>> print(visible("pay\\u202elap"))
+    pay\\u202elap
+    """
+    return CONTROL.sub(lambda m: m[0].encode("unicode_escape").decode(), text)
+
+
+def directed(text: str) -> list[str]:
+    """A sentence cut at its words from right to left, which a page isolates: these are every other part.
+
+    >>> list(map(ascii, directed("if שכר <= 22")))
+    ["'if '", "'\\\\u05e9\\\\u05db\\\\u05e8'", "' <= 22'"]
+    """
+    return RUN.split(text)
+
+
 def in_markdown(value: Any) -> str:
     """A text that Markdown shows as it is, in a paragraph or in a cell of a table.
 
@@ -75,5 +96,5 @@ def in_markdown(value: Any) -> str:
     """
     return FIRST.sub(
         lambda m: f"{m[1] or ''}\\{m[2] or ''}",
-        SPECIAL.sub(r"\\\g<0>", " ".join(("missing" if value is None else str(value)).split())),
+        SPECIAL.sub(r"\\\g<0>", visible(" ".join(("missing" if value is None else str(value)).split()))),
     )

@@ -250,7 +250,7 @@ function show() {
     part("fill").style.width = `${100 * found.score}%`;
     part("bar").setAttribute("aria-label", `Score ${shown(found.score)} on a scale from 0 to 1; ${data.threshold} is the threshold`);
   }
-  list(part("broken"), wrong.map((sentence) => [sentence]));
+  list(part("broken"), wrong.map((sentence) => ["", ...sentence]));
   part("breaks").hidden = wrong.length === 0;
   list(part("changes"), moved.map((u) => {
     const { name, texts } = data.controls[u];
@@ -266,7 +266,7 @@ function show() {
 }
 
 function heard(word, said, wrong) {
-  return [`${word}.`, said, ...(wrong.length ? ["Not allowed:", `${wrong.join("; ")}.`] : [])].join(" ");
+  return [`${word}.`, said, ...(wrong.length ? ["Not allowed:", `${wrong.map((sentence) => sentence.join("")).join("; ")}.`] : [])].join(" ");
 }
 
 function draw(input, u) {

@@ -16,7 +16,7 @@ from dueto.report.whatif.conditions import condition
 from dueto.report.whatif.controls import Control, controls_of, name, texts
 from dueto.report.whatif.forms import form_of
 from dueto.report.whatif.grid import grid_of, moved
-from dueto.report.words import outcome
+from dueto.report.words import directed, outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -191,7 +191,10 @@ class _Page:
             "controls": told,
             "features": len(self.space),
             "model": form,
-            "conditions": [*({"sentence": c.sentence(), "test": test} for c, test in tests), *self.form(controls)],
+            "conditions": [
+                *({"sentence": directed(c.sentence()), "test": test} for c, test in tests),
+                *self.form(controls),
+            ],
             "proposals": [packed.whole(control.place(row) for control in controls) for row in self.rows[1:]],
             "known": [
                 {"at": packed.whole(control.place(row) for control in controls), "score": score}
@@ -207,7 +210,7 @@ class _Page:
             return []
         sentence, structure = self.ordinary
         form = form_of(structure, controls, room=self.limit // 2)
-        return [] if form is None else [{"sentence": sentence, "form": form}]
+        return [] if form is None else [{"sentence": directed(sentence), "form": form}]
 
     def control(self, control: Control, compared: set[int]) -> dict[str, Any]:
         """A control as plain data; its numbers only where a constraint compares them, its steps if they cost.
