@@ -218,7 +218,7 @@ def test_where_every_row_fails_each_says_why(tmp_path):
     assert len(found) == 4
     assert all("I do not know such people" in r["error"] for r in found)
     assert found.summary["cover"]["rules"] == []
-    assert "4 (100.0%) without an answer" in str(found)
+    assert "4 (100%) without an answer" in str(found)
     assert "4 refused rows" in found.to_html()
 
 

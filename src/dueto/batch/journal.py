@@ -45,7 +45,8 @@ class Journal:
     def __init__(self, folder: Path, question: Mapping[str, Any]) -> None:
         self.folder, self.question = folder, json.loads(json.dumps(question))
         self.path = folder / LINES
-        self.answers: dict[int, dict[str, Any]] = {}
+        self.answers: dict[int, bytes] = {}
+        self.failed: set[int] = set()
         self._file = -1
         self._size = 0
 
@@ -82,13 +83,25 @@ class Journal:
                 "make room and run the same again to go on"
             ) from None
         self._size += len(line)
-        self.answers[at] = json.loads(line)["record"]
+        self._keep(at, line, record)
+
+    def record(self, at: int) -> dict[str, Any]:
+        """An answer that is kept."""
+        found: dict[str, Any] = json.loads(self.answers[at])["record"]
+        return found
 
     def close(self) -> None:
         """Let go of the file."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+    def _keep(self, at: int, line: bytes, record: Mapping[str, Any]) -> None:
+        """As a line: read, it would take ten times the memory."""
+        if at not in self.answers:
+            self.answers[at] = line
+            if record["error"]:
+                self.failed.add(at)
 
     def _begun(self) -> None:
         run = self.folder / RUN
@@ -120,7 +133,7 @@ class Journal:
         for number, line in enumerate(data[:good].splitlines(), start=1):
             try:
                 told = json.loads(line)
-                self.answers.setdefault(int(told["at"]), told["record"])
+                self._keep(int(told["at"]), line, told["record"])
             except (ValueError, KeyError, TypeError):
                 raise InputError(
                     f"{self.path}, line {number} is damaged; remove the line to have it asked again"

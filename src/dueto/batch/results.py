@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -11,18 +13,42 @@ from typing import TYPE_CHECKING, Any, overload
 from dueto.batch.journal import LINES, RUN, as_line
 from dueto.errors import InputError, count
 from dueto.outputs import refuse_output, whole
+from dueto.report.words import share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     import pandas as pd
 
-__all__ = ["Batch", "Place", "read_batch"]
+__all__ = ["Batch", "Place", "Records", "read_batch"]
 
 OTHERS = (".csv", ".tsv", ".json", ".html", ".xlsx", ".txt", ".arrow", ".feather")  # a batch is not written so
 
 TABLE, ROWS, SUMMARY, PAGE = "rows.parquet", "rows.jsonl", "summary.json", "index.html"
 TIMES = ("seconds",)
+GROUP = 2_000  # rows of a table written at a time
+
+
+class Records(Sequence[dict[str, Any]]):
+    """Records as lines of JSON, each read when it is asked for: read, they would take ten times the memory."""
+
+    def __init__(self, lines: Iterable[str | bytes]) -> None:
+        self.lines = [line if isinstance(line, bytes) else line.encode() for line in lines]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    @overload
+    def __getitem__(self, at: int) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Records: ...
+
+    def __getitem__(self, at: int | slice) -> dict[str, Any] | Records:
+        return Records(self.lines[at]) if isinstance(at, slice) else json.loads(self.lines[at])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +57,7 @@ class Batch:
 
     Parameters
     ----------
-    records : tuple of dict
+    records : sequence of dict
         Each as `Explanation.to_dict`, but for what is the same of all; with `row`, its position, `same_as`, the row
         that is equal in every feature and was explained in its stead, `found_for`, the row whose rule is shared, `by`,
         and `error`, why there is no answer, or None.
@@ -58,7 +84,7 @@ class Batch:
     3
     """
 
-    records: tuple[dict[str, Any], ...]
+    records: Records
     summary: dict[str, Any]
     question: dict[str, Any]
 
@@ -73,7 +99,7 @@ class Batch:
         """The records without their times: what another run of the same question gives again."""
         return [{key: value for key, value in r.items() if key not in TIMES} for r in self.records]
 
-    @property
+    @cached_property
     def failed(self) -> list[dict[str, Any]]:
         """The records of the rows that have no answer; `error` says why."""
         return [r for r in self.records if r["error"]]
@@ -107,20 +133,20 @@ def told(summary: Mapping[str, Any]) -> Iterator[str]:
     n = s["rows"]
     of = f" of {summary['source']}" if summary["source"] else ""
     yield f"{count(n, 'refused row')}{of} explained, {summary['distinct']:,} of them distinct:"
-    yield f"  {_share(s['proved'], n)} with a proved rule, {_share(s['least'], n)} with one proved to be shortest"
-    yield f"  {_share(s['changeable'], n)} with a feasible change, {_share(s['hopeless'], n)} with none (proved)"
+    yield f"  {_part(s['proved'], n)} with a proved rule, {_part(s['least'], n)} with one proved to be shortest"
+    yield f"  {_part(s['changeable'], n)} with a feasible change, {_part(s['hopeless'], n)} with none (proved)"
     if s["shared"]:
-        yield f"  {_share(s['shared'], n)} with a rule that was found for another row"
+        yield f"  {_part(s['shared'], n)} with a rule that was found for another row"
     if s["failed"]:
-        yield f"  {_share(s['failed'], n)} without an answer"
+        yield f"  {_part(s['failed'], n)} without an answer"
     if cover["rules"]:
         yield f"The rules that explain the most, of {cover['distinct']:,} distinct ones:"
         for rule in cover["rules"][:3]:
-            yield f"  {rule['rule']}   [{_share(rule['serves'], cover['rows'])}]"
+            yield f"  {rule['rule']}   [{_part(rule['serves'], cover['rows'])}]"
 
 
-def _share(part: int, n: int) -> str:
-    return f"{part:,} ({part / n:.1%})" if n else "0"
+def _part(part: int, n: int) -> str:
+    return f"{part:,} ({share(part, n)})"
 
 
 @dataclass(frozen=True)
@@ -174,9 +200,9 @@ def _write(path: Path, found: Batch) -> None:
     if path.suffix.lower() == ".parquet":
         _write_parquet(path, found)
         return
-    with whole(path) as part, part.open("w", encoding="utf-8") as file:
-        file.write(as_line({"question": found.question, "summary": found.summary}))
-        file.writelines(map(as_line, found.records))
+    with whole(path) as part, part.open("wb") as file:
+        file.write(as_line({"question": found.question, "summary": found.summary}).encode())
+        file.writelines(found.records.lines)
 
 
 def _write_parquet(path: Path, found: Batch) -> None:
@@ -187,9 +213,10 @@ def _write_parquet(path: Path, found: Batch) -> None:
     fields = [pa.field(name, kinds[kind]) for name, kind in KINDS.items()]
     told = {"question": found.question, "summary": found.summary}
     metadata = {b"dueto": as_line(told).encode()}
-    table = pa.table(_columns(found.records), schema=pa.schema(fields, metadata=metadata))
-    with whole(path) as part:
-        pq.write_table(table, part, compression="zstd")
+    schema = pa.schema(fields, metadata=metadata)
+    with whole(path) as part, pq.ParquetWriter(part, schema, compression="zstd") as file:
+        for start in range(0, len(found), GROUP):
+            file.write_table(pa.table(_columns(found.records[start : start + GROUP]), schema=schema))
 
 
 KINDS: dict[str, type] = {
@@ -276,9 +303,9 @@ def read_batch(path: str | Path) -> Batch:
     try:
         if path.suffix.lower() == ".parquet":
             return _read_parquet(path)
-        with path.open(encoding="utf-8") as file:
+        with path.open("rb") as file:
             told = json.loads(file.readline())
-            return Batch(tuple(map(json.loads, file)), told["summary"], told["question"])
+            return Batch(_checked(file), told["summary"], told["question"])
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{path} is not a batch of dueto, or damaged") from None
 
@@ -290,4 +317,13 @@ def _read_parquet(path: Path) -> Batch:
 
     table = pq.read_table(path)
     told = json.loads((table.schema.metadata or {})[b"dueto"])
-    return Batch(tuple(map(json.loads, table["record"].to_pylist())), told["summary"], told["question"])
+    lines = (f"{record}\n" for record in table["record"].to_pylist())
+    return Batch(_checked(lines), told["summary"], told["question"])
+
+
+def _checked(lines: Iterable[str | bytes]) -> Records:
+    """The records of a file, each of which can be read."""
+    found = Records(lines)
+    for record in found:
+        record["row"]
+    return found

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dueto._version import __version__
-from dueto.batch.journal import Journal
-from dueto.batch.results import Batch, Place
+from dueto.batch.journal import Journal, as_line
+from dueto.batch.results import Batch, Place, Records
 from dueto.batch.rows import rows_asked
 from dueto.batch.sharing import Reach, rule_of
 from dueto.batch.summary import summarised
@@ -23,7 +23,7 @@ from dueto.explain import Explainer
 from dueto.options import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from dueto.batch.rows import Asked
@@ -156,8 +156,8 @@ def batch(
         raise InputError("n_jobs must not be 0; give 1, 2, ... or -1 for all processors")
     with Journal(place.folder, question).opened() as journal:
         _answer_all(journal, explainer, asked, k=k, seed=int(rng), share=share, n_jobs=n_jobs, progress=progress)
-        records = _records(journal, asked)
-        found = Batch(tuple(records), as_json(summarised(explainer, asked, records)), journal.question)
+        records = Records(map(as_line, _records(journal, asked)))
+        found = Batch(records, as_json(summarised(explainer, asked, records)), journal.question)
         place.write(found)
     return found
 
@@ -176,7 +176,7 @@ def _answer_all(
     """Ask about every distinct row that has no answer yet."""
     sizes = np.bincount(asked.which, minlength=len(asked.first))
     start, before = time.monotonic(), sum(int(sizes[at]) for at in journal.answers)
-    done, failed = before, sum(int(sizes[at]) for at, r in journal.answers.items() if r["error"])
+    done, failed = before, sum(int(sizes[at]) for at in journal.failed)
 
     def kept(at: int, record: dict[str, Any]) -> None:
         nonlocal done, failed
@@ -200,7 +200,7 @@ def _answer_all(
             kept(at, _shared(record, lent[at]) if at in lent and not record["error"] else record)
         if shelf:
             for at in round_:
-                shelf.add(at, journal.answers[at])
+                shelf.add(at, journal.record(at))
 
 
 def _task(asked: Asked, at: int, k: int, seed: int, changes_only: bool) -> Task:
@@ -245,11 +245,9 @@ def _shared(record: dict[str, Any], lent: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def _records(journal: Journal, asked: Asked) -> list[dict[str, Any]]:
+def _records(journal: Journal, asked: Asked) -> Iterator[dict[str, Any]]:
     """A record for each row, in their order, from the answers about the distinct ones."""
-    found = []
     for i, at in enumerate(asked.which.tolist()):
-        answer = journal.answers[at]
         first = int(asked.first[at])
         told = {
             "row": int(asked.numbers[i]),
@@ -259,8 +257,7 @@ def _records(journal: Journal, asked: Asked) -> list[dict[str, Any]]:
             "score": None if np.isnan(asked.scores[i]) else float(asked.scores[i]),
             "by": {name: _told(values[i]) for name, values in asked.by.items()},
         }
-        found.append(told | {key: value for key, value in answer.items() if key not in SAME})
-    return found
+        yield told | {key: value for key, value in journal.record(at).items() if key not in SAME}
 
 
 def _told(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from collections import Counter
 from datetime import date
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dueto.batch.sharing import Reach, rule_of
+from dueto.certificates.written import as_json
 from dueto.errors import InputError, in_words
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from dueto.batch.rows import Asked
     from dueto.explain import Explainer
+    from dueto.space import FeatureSpace
 
 __all__ = ["summarised"]
 
@@ -29,8 +32,10 @@ CANDIDATES = 3_000  # rules that the cover chooses among: those that most rows o
 GROUPS = 12  # values of a column that are groups of their own; numbers beyond that are cut at their quartiles
 
 
-def summarised(explainer: Explainer, asked: Asked, records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summarised(explainer: Explainer, asked: Asked, found: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """The portfolio: figures over all records of a batch, in the order of `asked`."""
+    rules: dict[str, dict[str, Any]] = {}
+    records = [_needed(record, rules) for record in found]
     answered = [r for r in records if not r["error"]]
     return {
         "source": asked.source,
@@ -43,16 +48,28 @@ def summarised(explainer: Explainer, asked: Asked, records: Sequence[Mapping[str
         "constraints": list(explainer.sentences()),
         "shares": _shares(records),
         "methods": _counted(r["methods"]["rule"] for r in answered),
-        "seconds": sum(r.get("seconds", 0.0) for r in answered if r["same_as"] is None),
+        "seconds": sum(r["seconds"] for r in answered if r["same_as"] is None),
         "lengths": _lengths([r["rule"]["cardinality"] for r in answered]),
         "conditions": _lengths([len(r["rule"]["conditions"]) for r in answered]),
         "features": _listed(answered, _features),
-        "components": _listed(answered, lambda r: {_component(c) for c in r["rule"]["components"]}),
+        "bounds": _bounds(explainer.space, answered),
         "changed": _listed([r for r in answered if r["counterfactuals"]], _first_changes),
         "cover": _cover(explainer, asked, records),
         "by": [_by(name, values, asked.totals[name], records) for name, values in asked.by.items()],
         "errors": _counted(r["error"] for r in records if r["error"]),
     }
+
+
+def _needed(r: Mapping[str, Any], rules: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What of a record is counted; a rule that is given to many is held once."""
+    if r["error"]:
+        return {key: r[key] for key in ("row", "same_as", "found_for", "error")}
+    kept = {key: r[key] for key in ("row", "same_as", "found_for", "error", "status", "methods", "seconds")}
+    nearest = [
+        {"cost": c["cost"], "changes": {one["feature"] for one in c["changes"]}} for c in r["counterfactuals"][:1]
+    ]
+    rule = rules.setdefault(json.dumps(r["rule"]), r["rule"])
+    return kept | {"rule": rule, "refused": r["support"]["refused"], "counterfactuals": nearest}
 
 
 def _shares(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -93,8 +110,25 @@ def _listed(records: Sequence[Mapping[str, Any]], of: Callable[[Any], set[str]])
     return [{"what": what, "rows": n} for what, n in order[:TOP]]
 
 
-def _component(c: Mapping[str, Any]) -> str:
-    return f"{c['feature']} {c['op']} {'missing' if c['value'] is None else c['value']}"
+def _bounds(space: FeatureSpace, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Which features most rules bound from below, from above or exactly, and where: each exact value by itself.
+
+    The median is one of the bounds: the lower of the two in the middle.
+    """
+    found: dict[tuple[str, str, str], list[Any]] = {}
+    for r in records:
+        for c in r["rule"]["components"]:
+            exact = json.dumps(c["value"]) if c["op"] == "=" else ""
+            found.setdefault((c["feature"], c["op"], exact), []).append(c["value"])
+    told = []
+    for (name, op, _), values in found.items():
+        feature = space.features[space.index(name)]
+        places = {as_json(label): i for i, label in enumerate(feature.labels)}
+        if op != "=":
+            values.sort(key=lambda value: places[value] if feature.labelled else value)
+        low, middle, high = (values[i] for i in (0, (len(values) - 1) // 2, -1))
+        told.append({"feature": name, "op": op, "rows": len(values), "least": low, "median": middle, "most": high})
+    return sorted(told, key=lambda b: (-b["rows"], b["feature"], b["op"], str(b["median"])))[:TOP]
 
 
 def _cover(explainer: Explainer, asked: Asked, records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -109,7 +143,7 @@ def _cover(explainer: Explainer, asked: Asked, records: Sequence[Mapping[str, An
             owners.setdefault(r["rule"]["text"], []).append(i)
     reach = Reach(explainer, asked.X)
     able = np.array([not r["error"] for r in records], dtype=bool)
-    chosen = sorted(owners.values(), key=lambda rows: -max(records[i]["support"]["refused"] for i in rows))[:CANDIDATES]
+    chosen = sorted(owners.values(), key=lambda rows: -max(records[i]["refused"] for i in rows))[:CANDIDATES]
     serves: dict[int, NDArray[np.bool_]] = {}
     for rows in chosen:
         serves[rows[0]] = served = np.zeros(len(records), dtype=bool)
@@ -198,7 +232,8 @@ def _features(record: Mapping[str, Any]) -> set[str]:
 
 
 def _first_changes(record: Mapping[str, Any]) -> set[str]:
-    return {c["feature"] for c in record["counterfactuals"][0]["changes"]}
+    found: set[str] = record["counterfactuals"][0]["changes"]
+    return found
 
 
 def _groups(values: Sequence[Any], counts: Sequence[int]) -> tuple[Callable[[Any], str], list[str]]:

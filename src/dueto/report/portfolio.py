@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dueto._version import __version__
+from dueto.errors import in_words
 from dueto.report.page import rendered
+from dueto.report.words import share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["portfolio_page"]
 
+BOUNDS = {">=": "at least", "<=": "at most", "=": "exactly"}
 SMALL = 30  # rows below which a share says little
 STANDINGS = (
     ("proved", "proved", "a proved rule"),
@@ -46,22 +49,23 @@ def portfolio_page(summary: Mapping[str, Any], question: Mapping[str, Any]) -> s
         statuses=[_bar(text, summary["shares"][key], n) for key, text in STATUSES],
         lists=_lists(summary, n - summary["shares"]["failed"]),
         rules=[
-            rule | {"share": _share(rule["serves"], n), "upto": _share(rule["together"], n)}
+            rule | {"share": share(rule["serves"], n), "upto": share(rule["together"], n)}
             for rule in summary["cover"]["rules"]
         ],
         groups=[_told(column) for column in summary["by"]],
         small=SMALL,
         told=_question(question, summary),
-        share=_share,
+        share=share,
         seconds=summary["seconds"],
     )
 
 
-def _bar(text: str, part: int, n: int, kind: str = "") -> dict[str, Any]:
+def _bar(text: str, part: int, n: int, kind: str = "", where: str = "") -> dict[str, Any]:
     return {
         "text": text,
+        "where": where,
         "rows": part,
-        "share": _share(part, n),
+        "share": share(part, n),
         "width": round(100 * part / n, 1) if n else 0,
         "kind": kind,
     }
@@ -70,21 +74,26 @@ def _bar(text: str, part: int, n: int, kind: str = "") -> dict[str, Any]:
 def _lists(summary: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
     """The three lists of what is most frequent."""
     changed = summary["shares"]["changeable"]
-    told = (
-        ("features", "Features in the rules", "Feature", "Rules with it", n),
-        ("components", "Conditions in the rules", "Condition", "Rules with it", n),
-        ("changed", "What the nearest change would change", "Feature", "Changes of it", changed),
-    )
-    return [
-        {
-            "title": title,
-            "head": head,
-            "counted": counted,
-            "of": of,
-            "rows": [_bar(entry["what"], entry["rows"], of) for entry in summary[key][:10]],
-        }
-        for key, title, head, counted, of in told
+    found = {
+        key: [_bar(e["what"], e["rows"], of) for e in summary[key]]
+        for key, of in (("features", n), ("changed", changed))
+    }
+    bounds = [
+        _bar(f"{b['feature']} {BOUNDS.get(b['op'], b['op'])}", b["rows"], n, where=_where(b)) for b in summary["bounds"]
     ]
+    told = (
+        ("Features in the rules", "Feature", "", "Rules with it", n, found["features"]),
+        ("Conditions in the rules", "Condition", "Median (range)", "Rules with it", n, bounds),
+        ("What the nearest change would change", "Feature", "", "Changes of it", changed, found["changed"]),
+    )
+    names = ("title", "head", "where", "counted", "of", "rows")
+    return [dict(zip(names, (*entry, rows[:10]), strict=True)) for *entry, rows in told]
+
+
+def _where(bound: Mapping[str, Any]) -> str:
+    """Where rules bound a feature: the middle one of the bounds, and their ends."""
+    low, middle, high = (in_words(bound[key]) for key in ("least", "median", "most"))
+    return middle if low == high else f"{middle} ({low} to {high})"
 
 
 def _told(column: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,12 +105,12 @@ def _told(column: Mapping[str, Any]) -> dict[str, Any]:
             {
                 "group": g["group"],
                 "all": g["all"],
-                "refused": f"{g['refused']:,} ({_share(g['refused'], g['all'])})",
+                "refused": f"{g['refused']:,} ({share(g['refused'], g['all'])})",
                 "n": n,
                 "few": n < SMALL,
-                "proved": _share(g["proved"], n),
-                "changeable": _share(g["changeable"], n),
-                "hopeless": _share(g["hopeless"], n),
+                "proved": share(g["proved"], n),
+                "changeable": share(g["changeable"], n),
+                "hopeless": share(g["hopeless"], n),
                 "length": "-" if g["length"] is None else f"{g['length']:g}",
                 "cost": "-" if g["cost"] is None else f"{g['cost']:.3g}",
                 "features": g["features"],
@@ -109,14 +118,6 @@ def _told(column: Mapping[str, Any]) -> dict[str, Any]:
             }
         )
     return {"column": column["column"], "rows": rows, "few": any(row["few"] for row in rows)}
-
-
-def _share(part: int, n: int) -> str:
-    """A share as a percentage, never 0 % or 100 % where it is neither."""
-    if not n:
-        return "-"
-    text = f"{part / n:.1%}"
-    return "<0.1%" if text == "0.0%" and part else ">99.9%" if text == "100.0%" and part < n else text
 
 
 def _question(question: Mapping[str, Any], summary: Mapping[str, Any]) -> list[tuple[str, str]]:
