@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dueto
 from dueto import Explainer, InputError
-from dueto.explanation import shown
+from dueto.changes import shown
 
 DATA = pd.DataFrame({"income": [12, 22, 35, 41, 50], "debt": [40, 32, 32, 10, 5]})
 

@@ -11,12 +11,13 @@ import numpy as np
 
 from dueto.certificates.fingerprint import as_hash, fingerprint
 from dueto.certificates.written import deferred
+from dueto.changes import Change, Changes, Counterfactual, not_refused
 from dueto.counterfactuals import Status, build_query, conflict, method_named
 from dueto.counterfactuals.ranking import neat
 from dueto.distance import Distance
 from dueto.domain import NEAR
 from dueto.errors import InputError, some
-from dueto.explanation import Change, Changes, Counterfactual, Explanation, Support, not_refused
+from dueto.explanation import Explanation, Support
 from dueto.models import as_model
 from dueto.models.plausibility import plausibility
 from dueto.models.tables import features_of

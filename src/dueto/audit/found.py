@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from dueto.explanation import WIDTH, Change
+from dueto.changes import WIDTH, Change
 from dueto.rule import Rule
 
 if TYPE_CHECKING:

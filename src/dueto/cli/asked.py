@@ -140,7 +140,7 @@ def asked_about(
 def _asked(explainer: Explainer, rows: Sequence[int], people: People, *, refused_only: bool) -> list[Asked]:
     import numpy as np
 
-    from dueto.explanation import not_refused
+    from dueto.changes import not_refused
 
     found = encoded_rows(explainer, rows, people)
     fit = [(one, x) for one, x in found if x is not None]
