@@ -110,9 +110,9 @@ def _isolated(value: Any) -> Markup:
     from markupsafe import Markup
 
     name = "missing" if value is None else visible(str(value))
-    longest = max(map(len, re.split(r"[_/.\s-]", name)))
     broken = BREAKS.sub(r"\g<0><wbr>", escape(name))
-    return Markup(f"<bdi{' class=long' if longest > LONG else ''}>{broken}</bdi>")
+    kind = " class=long" if _long(re.split(r"[_/.\s-]", name)) else ""
+    return Markup(f"<bdi{kind}>{broken}</bdi>")
 
 
 def _sentence(text: str) -> Markup:
@@ -121,7 +121,13 @@ def _sentence(text: str) -> Markup:
 
     parts = [escape(part) for part in directed(visible(text))]
     parts[1::2] = [f"<bdi>{part}</bdi>" for part in parts[1::2]]
-    return Markup("".join(parts))
+    told = "".join(parts)
+    return Markup(f"<span class=long>{told}</span>" if _long(text.split()) else told)
+
+
+def _long(words: list[str]) -> bool:
+    """Whether one of some words may have to break anywhere."""
+    return any(len(word) > LONG for word in words)
 
 
 def _dumps(value: Any, **options: Any) -> str:
