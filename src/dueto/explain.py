@@ -22,8 +22,6 @@ from dueto.models import as_model
 from dueto.models.plausibility import plausibility
 from dueto.models.tables import features_of
 from dueto.options import whole
-from dueto.plaf import Together
-from dueto.plaf.expr import conjuncts
 from dueto.plaf.files import read_constraints
 from dueto.report.background import Background, pictures
 from dueto.report.page import versions
@@ -34,12 +32,12 @@ from dueto.seeds import as_seed, generator
 from dueto.sources import as_source
 from dueto.space import FeatureSpace
 from dueto.stream import encoded
+from dueto.terms import Terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dueto.counterfactuals import Answer, Method, Query
-    from dueto.plaf import Expr
     from dueto.rules import Finder
 
 __all__ = ["Explainer", "explain"]
@@ -105,6 +103,7 @@ class Explainer:
         self.space = space
         self.model = as_model(model, space, desired=desired, threshold=threshold)
         self.constraints = read_constraints(constraints)
+        self.terms = Terms(space, self.constraints, plausible)
         self.finder = finder_named(method)
         self.method = method_named(counterfactual_method)
         self.distance, self.widen = distance, widen
@@ -291,35 +290,6 @@ class Explainer:
             return f"Row {row}", self.X[row]
         return "This row", self.space.encode_row(row)
 
-    def sentences(self) -> tuple[str, ...]:
-        """The constraints in words, and how odd a proposed applicant may be."""
-        told = tuple(constraint.sentence() for constraint in self.constraints)
-        if self.plausible is None:
-            return told
-        return (*told, f"the whole must be as ordinary as {self.plausible:.0%} of the data (by an isolation forest)")
-
-    def _broken(self, query: Query) -> tuple[str, ...]:
-        """The constraints in words that the applicant breaks by staying as they are."""
-        told = [constraint.sentence() for constraint in self.constraints if self._breaks(query.x, constraint)]
-        if (odd := query.plausibility) is not None and float(odd.margin(query.x[None])[0]) <= odd.cut:
-            told.append(self.sentences()[-1])
-        return tuple(told)
-
-    def _unmendable(self, x: NDArray[np.float64]) -> tuple[str, ...]:
-        """Those of them that no change can mend: something broken in them speaks only of what the applicant is."""
-        return tuple(
-            constraint.sentence()
-            for constraint in self.constraints
-            if any(self._breaks(x, part) and not part.bind(self.space).features for part in conjuncts(constraint))
-        )
-
-    def _breaks(self, x: NDArray[np.float64], constraint: Expr) -> bool:
-        """Whether an applicant breaks a constraint on what is proposed by staying as they are."""
-        if isinstance(constraint, Together):
-            return False
-        bound = constraint.bind(self.space)
-        return not bound(lambda j: x[j], x)
-
     def _certified(self, oracle: Oracle, finder: Finder, rule: Rule, seconds: float) -> Rule:
         """The rule with a certificate, if it is proved."""
         if rule.verdict is None or rule.verdict.standing is not Standing.PROVED or oracle.query.plausibility:
@@ -349,27 +319,16 @@ class Explainer:
 
             if not np.isclose(float(self.model.score(x[None])[0]), changes.score, rtol=1e-6, atol=1e-9):
                 raise InputError(f"the model has changed since it explained {changes.label}: explain it again")
-            ordinary = (self.sentences()[-1], query.plausibility) if query.plausibility else None
+            ordinary = (self.terms.ordinary, query.plausibility) if query.plausibility else None
             constraints = self.constraints
             return offline(self.model, space, constraints, x, distance, proposals=proposals, ordinary=ordinary)
 
         return Background(
             pictures=lambda: pictures(self.space, self.rows, x, rule, proposals),
-            bounds=self._bounds,
+            bounds=lambda: self.terms.bounds,
             provenance=partial(self._provenance, rng),
             whatif=whatif,
         )
-
-    def _bounds(self) -> list[tuple[str, tuple[str, ...]]]:
-        """Each constraint in words, and the features that it speaks of."""
-
-        def named(constraint: Expr) -> tuple[str, ...]:
-            if isinstance(constraint, Together):
-                return constraint.names
-            return tuple(self.space.names[j] for j in sorted(constraint.bind(self.space).features))
-
-        names = [named(constraint) for constraint in self.constraints]
-        return [(told, names[i] if i < len(names) else ()) for i, told in enumerate(self.sentences())]
 
     def _provenance(self, rng: Any) -> dict[str, Any]:
         """Where an answer came from: the seed, versions, the model and the data by their fingerprints."""
@@ -414,9 +373,9 @@ class Explainer:
             counterfactuals=tuple(found),
             status=answer.status,
             reason=(conflict.told(query) or answer.reason) if answer.status is Status.NONE else answer.reason,
-            constraints=self.sentences(),
-            broken=self._broken(query),
-            unmendable=self._unmendable(query.x),
+            constraints=self.terms.sentences,
+            broken=self.terms.broken(query),
+            unmendable=self.terms.unmendable(query.x),
             method=answer.by,
             black_box=self.model.black_box,
             rows_scored=answer.rows_scored,
