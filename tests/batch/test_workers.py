@@ -10,17 +10,37 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from joblib._parallel_backends import LokyBackend
 
 import dueto
 from dueto.batch.workers import Parcel, Task, answer, answer_parcel
 from dueto.errors import InputError
 
 
+class Rounds(LokyBackend):
+    """A backend that gives nothing before all is done, as Ray's."""
+
+    supports_return_generator = False
+
+
+joblib.register_parallel_backend("rounds", Rounds)
+
+
 def data(a=range(12)):
     return pd.DataFrame({"a": list(a), "b": [i * 7 % 12 for i in a]})
 
 
-def test_a_row_that_kills_its_process_is_one_record_and_the_others_are_answered(tmp_path):
+def test_a_backend_that_gives_nothing_before_all_is_done_is_asked_in_rounds(explainer, whole_run, tmp_path):
+    told = []
+    with joblib.parallel_config(backend="rounds", n_jobs=2):
+        found = dueto.batch(explainer, out=tmp_path / "out", by=["sex", "age"], progress=lambda p: told.append(p.done))
+    assert found.answers == whole_run[0].answers
+    assert len(told) > 16  # more than one round
+    assert told == sorted(set(told))
+
+
+@pytest.mark.parametrize("backend", ["loky", "rounds"])
+def test_a_row_that_kills_its_process_is_one_record_and_the_others_are_answered(tmp_path, backend):
     home = os.getpid()
 
     def deadly(frame):
@@ -28,7 +48,8 @@ def test_a_row_that_kills_its_process_is_one_record_and_the_others_are_answered(
             os.kill(os.getpid(), signal.SIGKILL)
         return ((frame["a"] > 6) & (frame["b"] > 5)).astype(float)
 
-    found = dueto.batch(dueto.Explainer(deadly, data()), out=tmp_path / "out", n_jobs=2)
+    with joblib.parallel_config(backend=backend):
+        found = dueto.batch(dueto.Explainer(deadly, data()), out=tmp_path / "out", n_jobs=2)
     assert [r["row"] for r in found.failed] == [3]
     assert "the process that explained Row 3 died, twice" in found.records[3]["error"]
     assert len(found) == len(found.failed) + sum(r["error"] is None for r in found)

@@ -8,6 +8,7 @@ import threading
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -94,8 +95,8 @@ def answers(explainer: Explainer, tasks: Sequence[Task], n_jobs: int | None) -> 
     """
     from joblib import Parallel, delayed
 
-    def parallel() -> Any:
-        return Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
+    def parallel(return_as: str = "list") -> Any:
+        return Parallel(n_jobs=n_jobs, return_as=return_as, batch_size=1, pre_dispatch="2*n_jobs")
 
     if _sequential(parallel()):
         for task in tasks:
@@ -103,11 +104,17 @@ def answers(explainer: Explainer, tasks: Sequence[Task], n_jobs: int | None) -> 
         return
     parcel, todo, answered = Parcel.of(explainer), {task.at: task for task in tasks}, 0
     call = delayed(answer_parcel)
+    streams = parallel()._backend.supports_return_generator  # Ray's gives nothing before all is done
+    under_way = (2 if streams else 8) * _jobs(n_jobs)
 
     def ask(some: Sequence[Task]) -> Iterator[tuple[int, dict[str, Any]]]:
         calls = (call(task, parcel.key, parcel.head, *parcel.arrays) for task in some)
-        found: Iterator[tuple[int, dict[str, Any]]] = parallel()(calls)
-        return found
+        if streams:
+            yield from parallel("generator_unordered")(calls)
+            return
+        with parallel() as pool:
+            while next_ones := list(islice(calls, under_way)):
+                yield from pool(next_ones)
 
     while todo:
         try:
@@ -116,7 +123,7 @@ def answers(explainer: Explainer, tasks: Sequence[Task], n_jobs: int | None) -> 
                 answered += 1
                 yield at, record
         except Exception as problem:
-            lost, suspects = problem, list(todo.values())[: 2 * _jobs(n_jobs)]
+            lost, suspects = problem, list(todo.values())[:under_way]
         else:
             return
         failed = []
