@@ -213,12 +213,24 @@ def test_check_says_each_constraint_and_counts_the_rows_that_break_it(dueto, fol
     assert [one["line"] for one in found["constraints"]] == [2, 4, 5, 6]
     assert [one["broken_rows"] for one in found["constraints"]] == [len(broken), None, None, None]
     assert [one["row_keeps"] for one in found["constraints"]] == [False, True, True, False]
+    assert [one["row_can_keep"] for one in found["constraints"]] == [True, True, True, False]
     assert found["constraints"][0]["first_broken"] == broken[0]
     assert found["row"]["contradiction"] == "the constraint x.age < 1 fails for this row, whatever changes"
     text = dueto("check", "c.plaf", "data.csv", "--row", broken[0])[1]
     assert "line 4: cf.age >= x.age\n  age may not fall\n" in text
     assert f"{len(broken)} of the 80 rows break it ({len(broken) / 80:.2%}), the first being row {broken[0]}" in text
-    assert f"Row {broken[0]} as it is breaks line 2, line 6: that must change." in text
+    assert (
+        f"Row {broken[0]} as it is breaks line 2: that must change, and breaks line 6: no change can mend that." in text
+    )
+
+
+def test_control_characters_in_names_are_written_out(dueto, folder):
+    (folder / "odd.csv").write_text("age,a\u202eb\n30,1\n40,2\n50,3\n", encoding="utf-8")
+    (folder / "odd.plaf").write_text("cf.a > 3\n", encoding="utf-8")
+    for verb in (["space", "odd.csv"], ["check", "odd.plaf", "odd.csv"]):
+        _, out, err = dueto(*verb)
+        assert "\u202e" not in out + err
+        assert "a\\u202eb" in out + err
 
 
 def test_check_accepts_what_says_nothing_and_what_everybody_keeps(dueto, folder):

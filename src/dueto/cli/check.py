@@ -70,6 +70,7 @@ def _report(line: Line, expr: Expr, space: FeatureSpace, X: NDArray[np.float64],
     import numpy as np
 
     from dueto.plaf import Together
+    from dueto.terms import Terms
 
     broken = np.flatnonzero(~expr.bind(space)(lambda j: X[:, j], X[0])) if not _about_x(expr) else None
     report: dict[str, Any] = {
@@ -82,6 +83,7 @@ def _report(line: Line, expr: Expr, space: FeatureSpace, X: NDArray[np.float64],
     if row is not None:  # to change nothing keeps every tie
         x = X[row]
         report["row_keeps"] = isinstance(expr, Together) or bool(expr.bind(space)(lambda j: x[j], x).all())
+        report["row_can_keep"] = not Terms(space, [expr]).unmendable(x)
     return report
 
 
@@ -129,9 +131,12 @@ def _text(found: dict[str, Any]) -> str:
     if found["contradiction"]:
         parts.append(f"\n{found['contradiction'][0].upper()}{found['contradiction'][1:]}.")
     if row:
-        breaks = [f"line {one['line']}" for one in found["constraints"] if not one["row_keeps"]]
-        kept = f"breaks {', '.join(breaks)}: that must change" if breaks else "keeps them all"
-        parts.append(f"\nRow {row['row']} as it is {kept}.")
+        told: dict[str, list[int]] = {"that must change": [], "no change can mend that": []}
+        for one in found["constraints"]:
+            if not one["row_keeps"]:
+                told["that must change" if one["row_can_keep"] else "no change can mend that"].append(one["line"])
+        breaks = [f"breaks {', '.join(f'line {n}' for n in lines)}: {what}" for what, lines in told.items() if lines]
+        parts.append(f"\nRow {row['row']} as it is {', and '.join(breaks) or 'keeps them all'}.")
         if row["contradiction"] and not found["contradiction"]:
             parts.append(f"Nothing that it could become meets them all: {row['contradiction']}.")
     return "\n".join(parts)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dueto.report.words import visible
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -21,7 +23,11 @@ TICK, LINE = 1.0, 30.0  # seconds between two updates of the status line, and of
 
 
 def say(text: str) -> None:
-    """A result, for a reader: headings in bold on a terminal, in ASCII where stdout has no more."""
+    """A result, for a reader: headings in bold on a terminal, in ASCII where stdout has no more.
+
+    Control characters, such as a name may hold that wants to hide or to turn what stands beside it, are written out.
+    """
+    text = visible(text)
     if "utf" not in _encoding():
         text = text.replace("→", "->").replace("±", "+-").encode(_encoding(), "replace").decode(_encoding())
     for line in text.split("\n"):
@@ -35,12 +41,12 @@ def say_json(found: Any) -> None:
 
 def note(text: str) -> None:
     """Something worth knowing that is no result."""
-    click.echo(f"dueto: {text}", err=True)
+    click.echo(f"dueto: {visible(text)}", err=True)
 
 
 def complain(text: str) -> None:
     """What went wrong, in a sentence."""
-    click.echo(f"{click.style('dueto:', fg='red', bold=True)} {text}", err=True)
+    click.echo(f"{click.style('dueto:', fg='red', bold=True)} {visible(text)}", err=True)
 
 
 def warn_once() -> Callable[..., None]:
