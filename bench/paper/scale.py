@@ -5,16 +5,15 @@
 Rows: the numbers of the first 10^4, 10^5, 10^6 and 3·10^6 flights, and a tree of depth 12: was it late?
 Features: 10,000 rows of 10, 50, 200 and 1,000 independent whole numbers from 0 to 9, and a forest of 50 trees of depth
 5 of the sum of the first ten. Each size is a process of its own, whose greatest memory is noted. Done sizes are kept in
-scale.jsonl. A system whose first rule takes longer than a minute gets no second; one that takes longer than `--limit`
-is stopped, and no rule of its is counted.
+scale.jsonl. A system whose first rule takes longer than a minute gets no second; a rule that takes longer than
+`--limit` is stopped and not counted, and none follows.
 """
 
 from __future__ import annotations
 
 import resource
-import signal
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ import numpy as np
 from bench.paper.figures import lines
 from bench.paper.runs import TaskRecords, task_options
 from bench.paper.systems import SYSTEMS, solved
+from bench.quality.models import TimeIsUp, limited
 from bench.tables import machine, options, write
 
 from dueto import Explainer, datasets
@@ -29,7 +29,6 @@ from dueto.rules.draws import Rows
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator
 
 SIZES = {"rows": (10**4, 10**5, 10**6, 3 * 10**6), "features": (10, 50, 200, 1000)}
 SHOWN = ("GreedyRuleCF", "GeneticRule", "GeneticRuleCF", "Anchor", "MinSetCover", "MinimumRule")
@@ -57,21 +56,6 @@ def wide(n: int, _: str | None) -> tuple[Any, Any]:
     return RandomForestClassifier(50, max_depth=5, random_state=0).fit(frame, target), frame
 
 
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Stop, with a TimeoutError, what takes longer."""
-
-    def stop(*_: Any) -> None:
-        raise TimeoutError
-
-    signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-
 def measured(
     axis: str, size: int, rows: int, seed: int, folder: str | None, systems: list[str], limit: float
 ) -> dict[str, Any]:
@@ -89,9 +73,9 @@ def measured(
         for system in systems:
             finder, method = SYSTEMS[system]
             times: list[float] = []
-            with suppress(TimeoutError):
+            with suppress(TimeIsUp):
                 for row in chosen:  # the first warms up
-                    with within(limit):
+                    with limited(limit):
                         _, told = solved(explainer.query(explainer.X[row]), data, finder(), method(), seed)
                     times.append(told["cpu_seconds"])
                     if times[0] > LONG:

@@ -25,6 +25,7 @@ from dueto.options import whole
 from dueto.plaf.files import read_constraints
 from dueto.report.background import Background, pictures
 from dueto.report.page import versions
+from dueto.requirements import Requirements
 from dueto.rule import Rule, Standing
 from dueto.rules import AutoRule, Oracle, ShortRule, finder_named, widened
 from dueto.rules.draws import Rows
@@ -32,7 +33,6 @@ from dueto.seeds import as_seed, generator
 from dueto.sources import as_source
 from dueto.space import FeatureSpace
 from dueto.stream import encoded
-from dueto.terms import Terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,7 +103,7 @@ class Explainer:
         self.space = space
         self.model = as_model(model, space, desired=desired, threshold=threshold)
         self.constraints = read_constraints(constraints)
-        self.terms = Terms(space, self.constraints, plausible)
+        self.requirements = Requirements(space, self.constraints, plausible)
         self.finder = finder_named(method)
         self.method = method_named(counterfactual_method)
         self.distance, self.widen = distance, widen
@@ -319,13 +319,13 @@ class Explainer:
 
             if not np.isclose(float(self.model.score(x[None])[0]), changes.score, rtol=1e-6, atol=1e-9):
                 raise InputError(f"the model has changed since it explained {changes.label}: explain it again")
-            ordinary = (self.terms.ordinary, query.plausibility) if query.plausibility else None
+            ordinary = (self.requirements.ordinary, query.plausibility) if query.plausibility else None
             constraints = self.constraints
             return offline(self.model, space, constraints, x, distance, proposals=proposals, ordinary=ordinary)
 
         return Background(
             pictures=lambda: pictures(self.space, self.rows, x, rule, proposals),
-            bounds=lambda: self.terms.bounds,
+            bounds=lambda: self.requirements.bounds,
             provenance=partial(self._provenance, rng),
             whatif=whatif,
         )
@@ -373,9 +373,9 @@ class Explainer:
             counterfactuals=tuple(found),
             status=answer.status,
             reason=(conflict.told(query) or answer.reason) if answer.status is Status.NONE else answer.reason,
-            constraints=self.terms.sentences,
-            broken=self.terms.broken(query),
-            unmendable=self.terms.unmendable(query.x),
+            constraints=self.requirements.sentences,
+            broken=self.requirements.broken(query),
+            unmendable=self.requirements.unmendable(query.x),
             method=answer.by,
             black_box=self.model.black_box,
             rows_scored=answer.rows_scored,

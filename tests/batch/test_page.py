@@ -38,7 +38,7 @@ def test_shares_and_counts_of_the_page_are_those_of_the_records(whole_run):
     found, folder = whole_run
     text = (folder / "index.html").read_text(encoding="utf-8")
     proved = sum(r["rule"]["verdict"]["standing"] == "proved" for r in found)
-    assert re.search(rf"a proved rule(?:</bdi>)?</th><td class=\"number\">{proved}</td>", text)
+    assert re.search(rf"a proved rule</th><td class=\"number\">{proved}</td>", text)
     (by, ages) = found.summary["by"]
     assert sum(g["rows"] for g in by["groups"]) == len(found)
     assert sum(g["all"] for g in by["groups"]) == sum(g["all"] for g in ages["groups"]) == found.summary["rows"]

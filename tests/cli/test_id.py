@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import joblib
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import dueto as library
 
@@ -90,6 +92,18 @@ def test_a_name_that_a_file_of_declarations_and_constraints_mention_is_no_featur
     assert code == 0, err
     assert "- age must stay the same" in out
     assert "customer" not in out
+
+
+def test_a_column_of_a_one_hot_feature_can_be_told_shares_by(dueto, tmp_path):
+    data = pd.DataFrame({"age": range(20, 60), "job_a": [1, 0] * 20, "job_b": [0, 1] * 20})
+    data.to_csv("jobs.csv", index=False)
+    joblib.dump(DecisionTreeClassifier(random_state=0).fit(data, data["age"] + 5 * data["job_a"] > 40), "jobs.pkl")
+    asked = ["batch", "jobs.pkl", "jobs.csv", *TRUST, "--onehot", "job=job_*", "--out", tmp_path / "out"]
+    code, _, err = dueto(*asked, "--by", "job_a")
+    assert code == 0, err
+    assert [g["group"] for g in library.read_batch(tmp_path / "out").summary["by"][0]["groups"]] == ["0", "1"]
+    err = dueto(*asked[:-1], tmp_path / "other", "--id", "job")[2]  # the feature is no column
+    assert "there is no column 'job' in jobs.csv" in err
 
 
 BAD = [

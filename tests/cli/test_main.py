@@ -46,7 +46,7 @@ def test_help_imports_nothing_heavy():
     asked = [["--help"], ["--version"], [], *([verb, "--help"] for verb in main.commands)]
     code = f"""
 import sys
-from dueto.cli import console, main
+from dueto.cli import main
 for arguments in {asked}:
     try:
         main(arguments)

@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import dueto
 from dueto import InputError, Rule, Standing, Verdict
+from dueto.report.words import directed
 from report.kinds import DATA, KINDS, NASTY, model
 
 ROWS = "[...document.querySelectorAll('main tr')].map(r => [...r.querySelectorAll('th, td')].map(c => c.innerText))"
@@ -137,6 +138,10 @@ def test_words_from_right_to_left_stay_in_their_place_in_a_sentence(opened):
         left, top = zip(*(page.evaluate(PLACE, [sentence, sentence.index(part)]) for part in parts), strict=True)
         assert list(left) == sorted(left), sentence
         assert len(set(top)) == 1
+
+
+def test_a_mark_of_direction_at_the_end_of_a_name_reaches_no_further():
+    assert directed(f"{SALARY}\u200f <= 22") == ["", f"{SALARY}\u200f", " <= 22"]
 
 
 def test_control_characters_are_written_out_wherever_they_are_shown(opened, tmp_path):

@@ -139,7 +139,7 @@ def audited(
         if key not in cases:
             cases[key] = Case(explainer, x, seconds, draws)
         judgements.append(cases[key].judge(rule, label, notes))
-    return Audit(judgements=tuple(judgements), constraints=explainer.terms.sentences)
+    return Audit(judgements=tuple(judgements), constraints=explainer.requirements.sentences)
 
 
 def _own_row(explainer: Explainer, entry: Entry) -> tuple[str, NDArray[np.float64] | None]:

@@ -71,7 +71,7 @@ class Journal:
 
     def append(self, at: int, record: Mapping[str, Any]) -> None:
         """Keep an answer: it is on disk when this returns, or not at all."""
-        line = as_line({"at": at, "record": record}).encode()
+        line = as_line({"at": at, "record": record})
         try:
             written = os.write(self._file, line)
             if written != len(line):
@@ -143,9 +143,10 @@ class Journal:
         self._size = good
 
 
-def as_line(record: Mapping[str, Any]) -> str:
+def as_line(record: Mapping[str, Any]) -> bytes:
     """A record as one line of strict JSON; what is no text, number or truth as its text."""
-    return json.dumps(record, ensure_ascii=False, allow_nan=False, default=str, separators=(",", ":")) + "\n"
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False, default=str, separators=(",", ":"))
+    return f"{text}\n".encode()
 
 
 def _differing(told: Any, asked: Mapping[str, Any]) -> str:

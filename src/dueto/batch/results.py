@@ -32,8 +32,8 @@ GROUP = 2_000  # rows of a table written at a time
 class Records(Sequence[dict[str, Any]]):
     """Records as lines of JSON, each read when it is asked for: read, they would take ten times the memory."""
 
-    def __init__(self, lines: Iterable[str | bytes]) -> None:
-        self.lines = [line if isinstance(line, bytes) else line.encode() for line in lines]
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self.lines = list(lines)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -201,7 +201,7 @@ def _write(path: Path, found: Batch) -> None:
         _write_parquet(path, found)
         return
     with whole(path) as part, part.open("wb") as file:
-        file.write(as_line({"question": found.question, "summary": found.summary}).encode())
+        file.write(as_line({"question": found.question, "summary": found.summary}))
         file.writelines(found.records.lines)
 
 
@@ -212,7 +212,7 @@ def _write_parquet(path: Path, found: Batch) -> None:
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(), list: pa.list_(pa.string())}
     fields = [pa.field(name, kinds[kind]) for name, kind in KINDS.items()]
     told = {"question": found.question, "summary": found.summary}
-    metadata = {b"dueto": as_line(told).encode()}
+    metadata = {b"dueto": as_line(told)}
     schema = pa.schema(fields, metadata=metadata)
     with whole(path) as part, pq.ParquetWriter(part, schema, compression="zstd") as file:
         for start in range(0, len(found), GROUP):
@@ -255,7 +255,7 @@ def _columns(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 def _flat(r: Mapping[str, Any]) -> dict[str, Any]:
     """A record as a row of a table; `record` is all of it, as JSON."""
     found = {key: r.get(key) for key in ("row", "label", "score", "same_as", "found_for", "seconds", "error", "status")}
-    found["record"] = as_line(r).strip()
+    found["record"] = as_line(r).decode().strip()
     if r["error"]:
         return found
     rule, verdict, least, nearest = r["rule"], r["rule"]["verdict"], r["rule"]["least"], r["counterfactuals"][:1]
@@ -317,11 +317,11 @@ def _read_parquet(path: Path) -> Batch:
 
     table = pq.read_table(path)
     told = json.loads((table.schema.metadata or {})[b"dueto"])
-    lines = (f"{record}\n" for record in table["record"].to_pylist())
+    lines = (f"{record}\n".encode() for record in table["record"].to_pylist())
     return Batch(_checked(lines), told["summary"], told["question"])
 
 
-def _checked(lines: Iterable[str | bytes]) -> Records:
+def _checked(lines: Iterable[bytes]) -> Records:
     """The records of a file, each of which can be read."""
     found = Records(lines)
     for record in found:

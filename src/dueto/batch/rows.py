@@ -227,7 +227,7 @@ def _each(option: str, values: Iterable[Any], what: str, m: int) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON and Python have it; None for what stands for missing: NaN, NaT, NA."""
+    """A value as Python has it; None for what stands for missing: NaN, NaT, NA."""
     value = value.astype("M8[us]") if isinstance(value, np.datetime64) else value  # item() of finer ones is a number
     value = plain(value)
     return value if (value == value) is True else None

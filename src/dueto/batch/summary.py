@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["summarised"]
 
-TOP = 15  # features, components and kinds of change that are listed
+TOP = 15  # features, bounds and kinds of change that are listed
 RULES = 10  # rules of the cover that are listed
 CANDIDATES = 3_000  # rules that the cover chooses among: those that most rows of the data meet
-GROUPS = 12  # values of a column that are groups of their own; numbers beyond that are cut at their quartiles
+GROUPS = 12  # values of a column that are groups of their own; of more, numbers and dates are cut at their quartiles
 
 
 def summarised(explainer: Explainer, asked: Asked, found: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def summarised(explainer: Explainer, asked: Asked, found: Iterable[Mapping[str, 
         "passed_over": asked.passed_over,
         "desired": explainer.model.desired,
         "threshold": explainer.model.threshold,
-        "constraints": list(explainer.terms.sentences),
+        "constraints": list(explainer.requirements.sentences),
         "shares": _shares(records),
         "methods": _counted(r["methods"]["rule"] for r in answered),
         "seconds": sum(r["seconds"] for r in answered if r["same_as"] is None),
@@ -266,4 +266,5 @@ def _value(value: Any) -> str:
     """A value as the name of a group: whole numbers without a point, days without a time."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return in_words(value).removesuffix(" 00:00:00")
+    told = in_words(value)
+    return told.removesuffix(" 00:00:00") if isinstance(value, date) else told

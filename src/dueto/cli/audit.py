@@ -8,6 +8,7 @@ import click
 
 from dueto.cli import console
 from dueto.cli.asked import encoded_rows, people_in
+from dueto.cli.console import UNKNOWN
 from dueto.cli.inputs import FILE, model_and_data, options, outcome, running
 from dueto.errors import InputError
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["audit"]
 
-HOLD, FAILS, UNKNOWN = 0, 1, 3
+HOLD, FAILS = 0, 1
 
 
 @click.command(short_help="Do these rules hold, and could they be shorter?")

@@ -134,8 +134,8 @@ def _values(name: str, explainer: Explainer, people: People) -> Any:
     """The values of a column that shares are told by; None of a feature."""
     if name in explainer.space.names:
         return None
-    table = people.beside
-    if table is None or name not in table:  # of applicants: what DATA lacks is told where it is read
-        hint = known(name, [] if table is None else table.columns, "it has")
+    table: Any = people.beside
+    if name not in table:  # of applicants: what DATA lacks is told where it is read
+        hint = known(name, table.columns, "it has")
         raise InputError(f"there is no column {name!r} in {people.file} to tell shares by; {hint}")
     return table[name]

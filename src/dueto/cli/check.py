@@ -69,8 +69,7 @@ def check(*, plaf: Path, data: Path, row: int | None, as_json: bool, **given: An
 def _report(line: Line, expr: Expr, space: FeatureSpace, X: NDArray[np.float64], row: int | None) -> dict[str, Any]:
     import numpy as np
 
-    from dueto.plaf import Together
-    from dueto.terms import Terms
+    from dueto.requirements import Requirements
 
     broken = np.flatnonzero(~expr.bind(space)(lambda j: X[:, j], X[0])) if not _about_x(expr) else None
     report: dict[str, Any] = {
@@ -80,10 +79,9 @@ def _report(line: Line, expr: Expr, space: FeatureSpace, X: NDArray[np.float64],
         "broken_rows": None if broken is None else len(broken),
         "first_broken": None if broken is None or not len(broken) else int(broken[0]),
     }
-    if row is not None:  # to change nothing keeps every tie
-        x = X[row]
-        report["row_keeps"] = isinstance(expr, Together) or bool(expr.bind(space)(lambda j: x[j], x).all())
-        report["row_can_keep"] = not Terms(space, [expr]).unmendable(x)
+    if row is not None:
+        asked = Requirements(space, [expr])
+        report |= {"row_keeps": not asked.breaks(X[row], expr), "row_can_keep": not asked.unmendable(X[row])}
     return report
 
 
@@ -131,11 +129,10 @@ def _text(found: dict[str, Any]) -> str:
     if found["contradiction"]:
         parts.append(f"\n{found['contradiction'][0].upper()}{found['contradiction'][1:]}.")
     if row:
-        told: dict[str, list[int]] = {"that must change": [], "no change can mend that": []}
-        for one in found["constraints"]:
-            if not one["row_keeps"]:
-                told["that must change" if one["row_can_keep"] else "no change can mend that"].append(one["line"])
-        breaks = [f"breaks {', '.join(f'line {n}' for n in lines)}: {what}" for what, lines in told.items() if lines]
+        told = {True: "that must change", False: "no change can mend that"}
+        broken = [one for one in found["constraints"] if not one["row_keeps"]]
+        lines = {can: [f"line {one['line']}" for one in broken if one["row_can_keep"] is can] for can in told}
+        breaks = [f"breaks {', '.join(lines[can])}: {what}" for can, what in told.items() if lines[can]]
         parts.append(f"\nRow {row['row']} as it is {', and '.join(breaks) or 'keeps them all'}.")
         if row["contradiction"] and not found["contradiction"]:
             parts.append(f"Nothing that it could become meets them all: {row['contradiction']}.")

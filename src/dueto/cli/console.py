@@ -82,7 +82,7 @@ def _status(what: str | Callable[[], str]) -> Iterator[None]:
         waits = 0.0 if terminal else LINE
         while not over.wait(waits):
             seconds = round(time.monotonic() - start)
-            now = f"{what if isinstance(what, str) else what()} ...{f' {seconds} s' if seconds else ''}"
+            now = visible(f"{what if isinstance(what, str) else what()} ...{f' {seconds} s' if seconds else ''}")
             if terminal:
                 click.echo(f"\r\033[K{now}", nl=False, err=True)
             else:

@@ -144,8 +144,8 @@ def _refuse_pages(paths: Sequence[Path], asked: Sequence[Asked]) -> None:
         if len(asked) > 1 and "{row}" not in path.name:
             name = f"{path.stem}-{{row}}{path.suffix}"
             raise InputError(f"{len(asked)} rows need a file each: put {{row}} into the name, as in {name}")
-    names = [(one.number, one.name) for one in asked]
-    every = [_of_row(path, name).resolve() for path in paths for name in dict(names).values()]
+    names = {one.number: one.name for one in asked}
+    every = [_of_row(path, name).resolve() for path in paths for name in names.values()]
     for path in every:
         refuse_output(path, [path.suffix.lower()])
         if every.count(path) > 1:

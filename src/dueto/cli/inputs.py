@@ -137,7 +137,8 @@ question = options(model_and_data, some_rows, outcome, at_most_k, running)
 
 
 class Table(NamedTuple):
-    """The columns of DATA that are features, their space, those that the model does not use, and some of the latter."""
+    """The columns of DATA that are features, their space, those that the model does not use, and the
+    columns that are wanted besides."""
 
     frame: Any  # a data frame, or the Source of a large table
     space: FeatureSpace
@@ -170,22 +171,23 @@ def data_and_space(
         kinds = kinds_declared(space_file).with_texts(identity)
         table: Any = large_table(data, kinds, query) if stream else None
         table = read_table(data, kinds, query) if table is None else table
+    fitted = fitted_on(model, table.columns)
     for column in ignore:
         if column not in table:
             hint = known(column, table.columns, f"{data.name} has")
             raise InputError(f"there is no column {column!r} to ignore; {hint}")
-        if column in fitted_on(model, table.columns):
+        if column in fitted:
             raise InputError(
                 f"the model was fitted on {column!r}, so that it cannot be ignored; leave out --ignore, and if it may "
                 f'not change, give the constraint fixed("{column}") by --plaf'
             )
-    if identity in fitted_on(model, table.columns):
+    if identity in fitted:
         raise InputError(f"the model was fitted on {identity!r}, so that it is a feature and cannot be --id")
     frame = features_of(model, table.drop(columns=[c for c in table.columns if c in ignore or c == identity]))
     unused = [column for column in table.columns if column not in frame and column not in ignore]
     if told := [column for column in unused if column != identity]:
         console.note(f"the model was not fitted on {some(told)} of {data.name}: ignored")
-    held = [column for column in dict.fromkeys(beside) if column in table and column not in frame]
+    held = [column for column in dict.fromkeys(beside) if column in table]
     if onehot and space_file is not None:
         raise InputError(f"--onehot does not go with --space; write the columns into {space_file}, under the feature")
     with console.working(f"reading {data.name}"):
@@ -195,20 +197,22 @@ def data_and_space(
         else:
             space = FeatureSpace.load(space_file, frame, ignore=unused)
     for column in beside:
-        if column not in held and column not in space.names:
+        if column not in held and (column == identity or column not in space.names):
             hint = known(column, table.columns, "it has")
             raise InputError(f"there is no column {column!r} in {data.name}; {hint}")
     return Table(frame, space, unused, columns)
 
 
 def _held(table: Any, features: list[Any], columns: list[Any]) -> pd.DataFrame:
-    """Some columns of a table, those that are features aside."""
+    """Some columns of a table."""
     from dueto.sources import Source
 
     if not isinstance(table, Source):
         found: pd.DataFrame = table[columns]
         return found
-    next(table[[*features, *columns]].batches(), None)  # a query is run once, so that its rows stay in one order
+    next(
+        table[list(dict.fromkeys([*features, *columns]))].batches(), None
+    )  # a query is run once, so that its rows stay in one order
     return table[columns].frame()
 
 

@@ -38,9 +38,9 @@ class Kinds(NamedTuple):
     numbers: frozenset[str] = frozenset()
     padded: bool = True
 
-    def with_texts(self, *columns: str | None) -> Kinds:
-        """The same, and these columns hold texts."""
-        return self._replace(texts=self.texts.union(filter(None, columns)))
+    def with_texts(self, column: str | None) -> Kinds:
+        """The same, and this column holds texts."""
+        return self if column is None else self._replace(texts=self.texts | {column})
 
 
 AS_SEEN = Kinds()

@@ -94,12 +94,12 @@ class Background:
 
 
 def _kept(pictures: list[Plain], bounds: Bounds, provenance: Plain) -> Background:
-    parts: dict[str, Callable[[], Any]] = {
-        "pictures": lambda: pictures,
-        "bounds": lambda: bounds,
-        "provenance": lambda: provenance,
-    }
-    return Background(**parts, whatif=lambda: "There is no what-if: this explanation was kept without its model.")
+    return Background(
+        pictures=lambda: pictures,
+        bounds=lambda: bounds,
+        provenance=lambda: provenance,
+        whatif=lambda: "There is no what-if: this explanation was kept without its model.",
+    )
 
 
 def pictures(

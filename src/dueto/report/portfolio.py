@@ -74,20 +74,21 @@ def _bar(text: str, part: int, n: int, kind: str = "", where: str = "") -> dict[
 def _lists(summary: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
     """The three lists of what is most frequent."""
     changed = summary["shares"]["changeable"]
-    found = {
-        key: [_bar(e["what"], e["rows"], of) for e in summary[key]]
-        for key, of in (("features", n), ("changed", changed))
-    }
+    features, moved = (
+        [_bar(e["what"], e["rows"], of) for e in summary[key]] for key, of in (("features", n), ("changed", changed))
+    )
     bounds = [
         _bar(f"{b['feature']} {BOUNDS.get(b['op'], b['op'])}", b["rows"], n, where=_where(b)) for b in summary["bounds"]
     ]
-    told = (
-        ("Features in the rules", "Feature", "", "Rules with it", n, found["features"]),
-        ("Conditions in the rules", "Condition", "Median (range)", "Rules with it", n, bounds),
-        ("What the nearest change would change", "Feature", "", "Changes of it", changed, found["changed"]),
-    )
-    names = ("title", "head", "where", "counted", "of", "rows")
-    return [dict(zip(names, (*entry, rows[:10]), strict=True)) for *entry, rows in told]
+
+    def listed(title: str, head: str, counted: str, of: int, rows: Any, where: str = "") -> dict[str, Any]:
+        return {"title": title, "head": head, "where": where, "counted": counted, "of": of, "rows": rows[:10]}
+
+    return [
+        listed("Features in the rules", "Feature", "Rules with it", n, features),
+        listed("Conditions in the rules", "Condition", "Rules with it", n, bounds, "Median (range)"),
+        listed("What the nearest change would change", "Feature", "Changes of it", changed, moved),
+    ]
 
 
 def _where(bound: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ __all__ = ["conditions", "directed", "in_markdown", "outcome", "share", "visible
 
 FIRST = re.compile(r"^(\d*)([.)]|>|[-+=]+)(?=\s|$)|^(?=>)")  # what would start a list, a heading or a quotation
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-RIGHT_TO_LEFT = r"\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+RIGHT_TO_LEFT = r"\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
 RUN = re.compile(rf"([{RIGHT_TO_LEFT}](?:[{RIGHT_TO_LEFT}\d\s_'\u2019-]*[{RIGHT_TO_LEFT}])?)")
 SPECIAL = re.compile(r"[\\`*\[\]<|~&#$!]|(?<![^\W_])_|_(?![^\W_])")
 

@@ -271,7 +271,7 @@ function heard(word, said, wrong) {
 
 function draw(input, u) {
   const { texts, missing } = data.controls[u], able = movable(at, u), moved = at[u] !== own[u];
-  const none = boxes[u] !== null && at[u] === missing; // then the slider keeps the number to come back to
+  const none = at[u] === missing; // then the slider keeps the number to come back to
   if (boxes[u]) { boxes[u].checked = none; boxes[u].disabled = !able; }
   if (!none) input.value = String(at[u]);
   input.disabled = !able || none;

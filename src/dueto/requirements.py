@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from dueto.plaf import Expr
     from dueto.space import FeatureSpace
 
-__all__ = ["Terms"]
+__all__ = ["Requirements"]
 
 
 @dataclass(frozen=True)
-class Terms:
+class Requirements:
     """The constraints, and how ordinary a proposed applicant has to be.
 
     Parameters
@@ -54,13 +54,13 @@ class Terms:
 
     @property
     def bounds(self) -> list[tuple[str, tuple[str, ...]]]:
-        """Each in words, and the names of the features that it speaks of; of the last, none."""
+        """Each in words, and the names of the features that it speaks of; none for how ordinary."""
         found = [(constraint.sentence(), self._names(constraint)) for constraint in self.constraints]
         return [*found, (self.ordinary, ())] if self.ordinary else found
 
     def broken(self, query: Query) -> tuple[str, ...]:
         """Those that the applicant breaks by staying as they are."""
-        told = [constraint.sentence() for constraint in self.constraints if self._breaks(query.x, constraint)]
+        told = [constraint.sentence() for constraint in self.constraints if self.breaks(query.x, constraint)]
         if (odd := query.plausibility) is not None and float(odd.margin(query.x[None])[0]) <= odd.cut:
             told.append(self.ordinary)
         return tuple(told)
@@ -70,13 +70,14 @@ class Terms:
         return tuple(
             constraint.sentence()
             for constraint in self.constraints
-            if any(self._breaks(x, part) and not part.bind(self.space).features for part in conjuncts(constraint))
+            if any(self.breaks(x, part) and not part.bind(self.space).features for part in conjuncts(constraint))
         )
 
-    def _breaks(self, x: NDArray[np.float64], constraint: Expr) -> bool:
+    def breaks(self, x: NDArray[np.float64], constraint: Expr) -> bool:
+        """Whether an applicant breaks a constraint by staying as they are; to change nothing keeps every tie."""
         if isinstance(constraint, Together):
             return False
-        return not constraint.bind(self.space)(lambda j: x[j], x)
+        return not bool(constraint.bind(self.space)(lambda j: x[j], x))
 
     def _names(self, constraint: Expr) -> tuple[str, ...]:
         if isinstance(constraint, Together):
