@@ -90,6 +90,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         InputError,
         "^column 'x', row 2: the value is infinite; replace it",
     ),
+    "infinite label": (
+        of(data=DATA.assign(x=pd.Categorical([1, 2, np.inf, 1, 2], [1, 2, np.inf], ordered=True))),
+        InputError,
+        "^feature 'x' has the label inf, which is infinite; replace it by a finite number, a text or a missing value$",
+    ),
     "huge number": (
         of(data=DATA.assign(x=[1, 1e308, 2, 3, 4])),
         InputError,

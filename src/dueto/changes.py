@@ -90,7 +90,7 @@ class Changes:
         Why the inside of the model could not be read; empty if it was, or nobody asked. Told where something of the
         answer is not proved.
     unmendable : tuple of str
-        Those of the broken that no change mends, since a part that is broken speaks only of what the applicant is.
+        Those of the broken that no change mends: nothing that the applicant could become meets them.
     rows_scored : int
         How many rows the model was asked about.
     seconds : float

@@ -317,7 +317,11 @@ class Explainer:
         def whatif() -> dict[str, Any] | str:
             from dueto.report.whatif import offline
 
-            if not np.isclose(float(self.model.score(x[None])[0]), changes.score, rtol=1e-6, atol=1e-9):
+            try:
+                score = float(self.model.score(x[None])[0])
+            except InputError as problem:  # a black box that is down by now
+                return f"There is no what-if: the applicant can no longer be scored ({problem})."
+            if not np.isclose(score, changes.score, rtol=1e-6, atol=1e-9):
                 raise InputError(f"the model has changed since it explained {changes.label}: explain it again")
             ordinary = (self.requirements.ordinary, query.plausibility) if query.plausibility else None
             constraints = self.constraints
@@ -375,7 +379,7 @@ class Explainer:
             reason=(conflict.told(query) or answer.reason) if answer.status is Status.NONE else answer.reason,
             constraints=self.requirements.sentences,
             broken=self.requirements.broken(query),
-            unmendable=self.requirements.unmendable(query.x),
+            unmendable=() if found else self.requirements.unmendable(query.x),
             method=answer.by,
             black_box=self.model.black_box,
             rows_scored=answer.rows_scored,

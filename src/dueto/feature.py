@@ -48,6 +48,11 @@ class Feature:
         For a one-hot group, the raw values of its columns for each label.
     nan : bool
         Whether the raw column, of objects or of polars, says "missing" by NaN rather than None or null.
+
+    Raises
+    ------
+    InputError
+        If a label is an infinite number, which JSON cannot hold.
     """
 
     name: str
@@ -57,6 +62,14 @@ class Feature:
     labels: tuple[Any, ...] = ()
     tuples: NDArray[np.float64] | None = None
     nan: bool = False
+
+    def __post_init__(self) -> None:
+        for label in self.labels:
+            if isinstance(label, float | np.floating) and np.isinf(label):
+                raise InputError(
+                    f"feature {self.name!r} has the label {label}, which is infinite; replace it by a finite number, a "
+                    "text or a missing value"
+                )
 
     @property
     def ordered(self) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dueto.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 __all__ = ["refuse_output", "whole"]
 
@@ -33,15 +33,21 @@ def refuse_output(path: Path, kinds: Sequence[str], *, needs: str | None = None)
 def whole(path: Path) -> Iterator[Path]:
     """A path beside the one asked for, put in its place when all is written, and removed if that fails.
 
+    A link is followed: what it leads to is written, and the link stays.
+
     Raises
     ------
     InputError
-        If it cannot be written: no such folder, no right to, no room on the disk.
+        If it cannot be written: no such folder, no right to, no room on the disk; or if what is there is no regular
+        file (a folder, a pipe, a device), which is left as it is.
     """
-    part = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    place = Path(os.path.realpath(path))
+    part = place.with_name(f".{place.stem}.{os.getpid()}{place.suffix}")
     try:
+        if place.exists() and not place.is_file():
+            raise InputError(f"cannot write {path}: what is there is no regular file; give another name")
         yield part
-        part.replace(path)
+        part.replace(place)
     except OSError as problem:
         raise InputError(f"cannot write {path}: {problem.strerror or problem}") from None
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dueto.counterfactuals import build_query, conflict
 from dueto.plaf import Together
 from dueto.plaf.expr import conjuncts
 
@@ -66,12 +67,12 @@ class Requirements:
         return tuple(told)
 
     def unmendable(self, x: NDArray[np.float64]) -> tuple[str, ...]:
-        """Those of them that no change can mend: something broken in them speaks only of what the applicant is."""
-        return tuple(
-            constraint.sentence()
-            for constraint in self.constraints
-            if any(self.breaks(x, part) and not part.bind(self.space).features for part in conjuncts(constraint))
-        )
+        """Those of them that no change can mend: nothing that the applicant could become meets one of them alone."""
+        return tuple(c.sentence() for c in self.constraints if self.breaks(x, c) and self._hopeless(x, c))
+
+    def _hopeless(self, x: NDArray[np.float64], constraint: Expr) -> bool:
+        parts = [part for part in conjuncts(constraint) if not isinstance(part, Together)]
+        return conflict.hopeless(build_query(conflict.accepting(self.space), self.space, x, constraints=parts))
 
     def breaks(self, x: NDArray[np.float64], constraint: Expr) -> bool:
         """Whether an applicant breaks a constraint by staying as they are; to change nothing keeps every tie."""

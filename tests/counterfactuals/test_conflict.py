@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,3 +74,29 @@ def test_a_single_impossible_constraint_is_told_alone():
     assert told(query(["cf.b <= 3"])) == ""
     mine = "this applicant breaks this constraint, and no change can mend that: the present a must be more than 9"
     assert told(query(["x.a > 9", "cf.b <= 3"])) == mine
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.a < 2 => cf.b >= 9",
+        "cf.b >= 9 * x.b",
+        "x.a >= 2 or cf.a < 0",
+        "not (x.a < 2 or cf.b < 2)",
+        "x.a < 2 => cf.a + cf.b > 9",
+        "cf.a > 9",
+    ],
+)
+def test_what_no_change_can_mend_is_not_said_to_have_to_change(text: str):
+    import dueto
+
+    found = dueto.explain(lambda t: (t["c"] > 1).astype(float), FRAME, 1, constraints=text)
+    who = "nothing that this applicant could become" if "x." in text else "no applicant"
+    assert found.reason.startswith(f"{who} meets this constraint: ")
+    assert found.broken == found.unmendable == found.constraints
+    assert "has to change" not in str(found)
+
+
+def test_constraints_that_contradict_each_other_only_for_this_applicant_are_told_so():
+    assert "contradict each other for this applicant: " in told(query(["cf.a > x.a", "cf.a <= 1"]))
+    assert "contradict each other: " in told(query(["cf.a > cf.b", "cf.b > cf.a"]))

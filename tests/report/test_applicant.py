@@ -271,6 +271,21 @@ def test_a_page_without_a_what_if_says_why():
     assert "There is no what-if: not everybody that it would show can be scored (the model" in e.to_html()
 
 
+def test_a_black_box_that_is_down_when_the_page_is_made_leaves_all_but_the_what_if():
+    down = []
+
+    def service(table):
+        if down:
+            raise RuntimeError("service down")
+        return model(table)
+
+    e = dueto.explain(service, DATA, 1)
+    down.append(True)
+    page = e.to_html()
+    assert "There is no what-if: the applicant can no longer be scored (the model" in page
+    assert "RuntimeError: service down" in page
+
+
 @pytest.mark.parametrize("kind", ["proved", "refuted", "nasty", "short", "missing"])
 def test_markdown_shows_the_user_s_texts_as_they_are(kind):
     e = KINDS[kind]()

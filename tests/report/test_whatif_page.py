@@ -341,7 +341,15 @@ def test_where_nothing_may_move_or_the_model_fails_the_page_says_why_there_is_no
     others = [name for name in model.space.names if name != "debt"]
     tree = DecisionTreeClassifier(max_depth=1).fit(FRAME[list(model.space.names)], FRAME["income"] > 40)
     model = as_model(tree, model.space)
-    assert offline(model, model.space, [fixed(*others)], X[ROW]).endswith("decides the same whatever is changed.")
+    page = opened(page_of(offline(model, model.space, [fixed(*others)], X[ROW])))
+    told = page.get_by_role("region", name="What if?").inner_text()
+    assert "the model decides the same whatever the constraints let change." in told
+    assert "What stays" in told
+    assert "income must stay the same" in told
+    poor = FRAME.loc[FRAME["income"] <= 40, list(model.space.names)]
+    space = FeatureSpace.infer(poor)
+    found = offline(as_model(tree, space), space, [], space.encode(poor)[0])
+    assert found["none"].endswith("decides the same whatever is changed.")
 
 
 def test_features_that_make_no_difference_are_named_apart_unless_a_constraint_speaks_of_them(opened, accessible):
@@ -352,7 +360,8 @@ def test_features_that_make_no_difference_are_named_apart_unless_a_constraint_sp
     rule = (cf.debt < x.debt).implies(x.age >= 18)
     page = opened(page_of(offline(model, space, [rule], now)))
     assert page.locator(".control label[for]").all_inner_texts() == ["income", "debt"]
-    assert page.locator(".control", has_text="debt").get_by_text("Makes no difference to the model.").is_visible()
+    idle = "Makes no difference to the model, as far as the constraints let anything change."
+    assert page.locator(".control", has_text="debt").get_by_text(idle).is_visible()
     page.get_by_text("Features that make no difference (2)").click()
     assert "there is nothing to move: age, city." in page.locator(".what-if details").inner_text()
     accessible(page)

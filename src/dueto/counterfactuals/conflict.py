@@ -10,17 +10,19 @@ import numpy as np
 from dueto.box import Box
 from dueto.counterfactuals.base import Status
 from dueto.counterfactuals.branch_and_bound import BranchAndBound
+from dueto.counterfactuals.units import contradiction
 from dueto.models.additive import Additive
 from dueto.models.base import Model
 from dueto.models.columns import Columns
 from dueto.models.structure import Structure
+from dueto.plaf import Fixed, Ref, walk
 
 if TYPE_CHECKING:
     from dueto.counterfactuals.base import Query
-    from dueto.plaf import Bound
+    from dueto.plaf import Bound, Expr
     from dueto.space import FeatureSpace
 
-__all__ = ["conflict", "feasible", "told"]
+__all__ = ["conflict", "feasible", "hopeless", "told"]
 
 SECONDS = 5.0  # for one question
 
@@ -44,11 +46,23 @@ def told(query: Query) -> str:
     """The constraints that contradict each other, as a clause; empty if they do not."""
     found = conflict(query)
     said = "; ".join(constraint.expr.sentence() for constraint in found)
+    mine = any(speaks_of_x(constraint.expr) for constraint in found)
     if len(found) > 1:
-        return f"these constraints contradict each other: {said}"
+        return f"these constraints contradict each other{' for this applicant' if mine else ''}: {said}"
     if found and not found[0].features:
         return f"this applicant breaks this constraint, and no change can mend that: {said}"
-    return f"no applicant meets this constraint: {said}" if found else ""
+    who = "nothing that this applicant could become" if mine else "no applicant"
+    return f"{who} meets this constraint: {said}" if found else ""
+
+
+def speaks_of_x(expr: Expr) -> bool:
+    """Whether a constraint speaks of what the applicant is, so that others may meet what this one cannot."""
+    return any(isinstance(e, Fixed) or (isinstance(e, Ref) and e.side == "x") for e in walk(expr))
+
+
+def hopeless(query: Query) -> bool:
+    """Whether nothing at all meets the constraints, as far as that can be settled."""
+    return bool(contradiction(query, query.units(np.random.default_rng(0)))) or feasible(query) is False
 
 
 def feasible(query: Query) -> bool | None:

@@ -33,6 +33,7 @@ __all__ = ["offline"]
 
 LIVE = 200  # values that a control offers
 GRIDS = ((60, True), (60, False), (20, False))  # and where each is scored beforehand, with pairs or without
+NONE = "There is no what-if"
 DOUBTFUL = 20_000  # rows that are looked at to find those that only the model can tell
 
 
@@ -73,8 +74,9 @@ def offline(
     Returns
     -------
     dict or str
-        Where there can be no what-if, a sentence that says why: nothing may move, or nothing that may makes a
-        difference; the model fails on rows to score; or even a coarse grid is too large.
+        Where there can be no what-if, a sentence that says why: nothing may move; the model fails on rows to score; or
+        even a coarse grid is too large. Where nothing that may move makes a difference, the sentence as `none`, with
+        the `controls` that tell what stays.
 
     Raises
     ------
@@ -103,7 +105,7 @@ def offline(
     try:
         return page.live() or page.grid()
     except _NoWhatIf as why:
-        return f"There is no what-if: {why}."
+        return f"{NONE}: {why}."
 
 
 class _NoWhatIf(Exception):
@@ -184,12 +186,15 @@ class _Page:
             told[u]["idle"] = True
             told[u]["shown"] &= self.ordinary is not None or bool(compared & set(controls[u].members))
         if not any(control["shown"] for control in told):
-            raise _NoWhatIf("the model decides the same whatever is changed")
+            what = "the constraints let change" if self.constraints else "is changed"
+            none = f"{NONE}: the model decides the same whatever {what}."
+            return {"none": none, "controls": told}
         found = {
             "outcome": outcome(self.model.desired),
             "threshold": self.model.threshold,
             "controls": told,
             "features": len(self.space),
+            "constrained": bool(self.constraints),
             "model": form,
             "conditions": [
                 *({"sentence": directed(c.sentence()), "test": test} for c, test in tests),
