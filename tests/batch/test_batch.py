@@ -338,6 +338,38 @@ def test_reading_says_what_is_no_batch(tmp_path, explainer):
             dueto.read_batch(tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda head, _: head["question"].update(version=1), r"another version of dueto, .* \(format 1, .* reads 2\)"),
+        (lambda head, _: head["question"].update(format="x"), "is not a batch of dueto, or damaged"),
+        (lambda head, _: head["question"].pop("model"), "or damaged"),
+        (lambda head, _: head["summary"].pop("bounds"), "or damaged"),
+        (lambda head, _: head["summary"].update(shares={}), "or damaged"),
+        (lambda head, _: head.update(summary={}), "or damaged"),
+        (lambda head, _: head.update(summary=5), "or damaged"),
+        (lambda head, _: head.update(question=None), "or damaged"),
+        (lambda _, records: records.pop(), "or damaged"),
+        (lambda _, records: records.append(5), "or damaged"),
+        (lambda _, records: records.__setitem__(0, {"row": 1}), "or damaged"),
+        (lambda _, records: records[0].pop("rule"), "or damaged"),
+    ],
+)
+def test_a_batch_of_another_version_or_a_damaged_one_is_refused_where_it_is_read(whole_run, tmp_path, damage, says):
+    path = tmp_path / "rows.jsonl"
+    head, *records = map(json.loads, (whole_run[1] / "rows.jsonl").read_text(encoding="utf-8").splitlines())
+    damage(head, records)
+    path.write_text("\n".join(map(json.dumps, [head, *records])), encoding="utf-8")
+    with pytest.raises(InputError, match=says):
+        dueto.read_batch(path)
+
+
+def test_deeply_nested_json_is_damaged(tmp_path):
+    (tmp_path / "rows.jsonl").write_text("[" * 100_000)
+    with pytest.raises(InputError, match="or damaged"):
+        dueto.read_batch(tmp_path / "rows.jsonl")
+
+
 def test_progress_tells_rate_and_time_left():
     told = dueto.Progress(done=30, total=100, failed=2, fresh=10, seconds=5.0)
     assert (told.rate, told.left) == (2.0, 35.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from decimal import Decimal
 
 import pandas as pd
 import pytest
@@ -67,6 +68,7 @@ def test_records_are_a_sequence_that_is_read_from_lines(whole_run):
     assert records[:3] == list(records)[:3] != records[1:4]
     assert records[-1] == list(records)[-1]
     assert records[0] is not records[0]  # nothing that was read is held
+    assert (repr(records), repr(records[:1])) == (f"<{len(records)} records>", "<1 record>")
 
 
 def test_a_large_parquet_file_is_written_in_parts(explainer, tmp_path, monkeypatch):
@@ -101,6 +103,32 @@ def test_texts_that_read_like_names_of_groups_are_groups_of_their_own(explainer,
     assert set(groups) == {"'missing'", "missing", *values[2:]}
     assert set(groups.values()) <= {3, 4}  # of 50 rows
     assert {r["by"]["c"] for r in found} <= set(values)
+
+
+def test_truths_and_numbers_that_equal_them_are_groups_of_their_own_and_lists_are_taken(explainer, tmp_path):
+    mixed = [1, True, 1.0, "x", 0, False, -0.0]
+    assert set(by_each(explainer, tmp_path / "mixed", mixed)[1]) == {"1", "True", "x", "0", "False"}
+    assert set(by_each(explainer, tmp_path / "lists", [[1], [2], {"a": 1}])[1]) == {"[1]", "[2]", "{'a': 1}"}
+    written_apart = [Decimal("1"), Decimal("1.0"), 1]  # equal, too
+    assert set(by_each(explainer, tmp_path / "decimals", written_apart)[1]) == {"1", "1.0"}
+
+
+def test_large_numbers_are_not_spelt_out_and_days_have_no_time_in_any_zone(explainer, tmp_path):
+    assert set(by_each(explainer, tmp_path / "floats", [1e308, 2.0, 1e22])[1]) == {"1e+308", "2", "1e+22"}
+    zoned = list(pd.date_range("2024-01-01", periods=2, tz="Asia/Tokyo"))
+    assert set(by_each(explainer, tmp_path / "days", zoned)[1]) == {"2024-01-01", "2024-01-02"}
+
+
+@pytest.mark.parametrize("kind", ["pandas", "numpy", "python", "decimal"])
+def test_many_durations_and_decimals_are_cut_at_quartiles(explainer, tmp_path, kind):
+    days = pd.timedelta_range("1D", periods=24)
+    held = {
+        "pandas": list(days),
+        "numpy": days.to_numpy(),
+        "python": list(days.to_pytimedelta()),
+        "decimal": [Decimal(i) for i in range(24)],
+    }[kind]
+    assert len(by_each(explainer, tmp_path / "out", held)[1]) == 4
 
 
 def test_texts_that_read_like_dates_are_groups_as_they_stand(explainer, tmp_path):

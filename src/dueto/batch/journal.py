@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["Journal", "as_line"]
+__all__ = ["FORMAT", "VERSION", "Journal", "as_line"]
 
+FORMAT, VERSION = "dueto batch", 2  # raised when what is written changes
 RUN, LINES = "run.json", "journal.jsonl"
 NAMES = {"k": "k, the most counterfactuals", "share": "whether rules are shared", "dueto": "the version of dueto"}
 
@@ -118,7 +119,7 @@ class Journal:
             return
         try:
             told = json.loads(run.read_text(encoding="utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError(f"{run} is damaged; give another folder, or remove {self.folder} first") from None
         if differing := _differing(told, self.question):
             raise InputError(
@@ -134,7 +135,7 @@ class Journal:
             try:
                 told = json.loads(line)
                 self._keep(int(told["at"]), line, told["record"])
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 raise InputError(
                     f"{self.path}, line {number} is damaged; remove the line to have it asked again"
                 ) from None

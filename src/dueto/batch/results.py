@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from dueto.batch.journal import LINES, RUN, as_line
+from dueto.batch.journal import FORMAT, LINES, RUN, VERSION, as_line
 from dueto.errors import InputError, count
 from dueto.outputs import refuse_output, whole
 from dueto.report.words import share
@@ -30,7 +30,10 @@ GROUP = 2_000  # rows of a table written at a time
 
 
 class Records(Sequence[dict[str, Any]]):
-    """Records as lines of JSON, each read when it is asked for: read, they would take ten times the memory."""
+    """Records as lines of JSON, each read anew when it is asked for: read, they would take ten times the memory.
+
+    So a record that is changed is a copy, and the change is not kept: `list(records)` holds them.
+    """
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self.lines = list(lines)
@@ -47,6 +50,9 @@ class Records(Sequence[dict[str, Any]]):
     def __getitem__(self, at: int | slice) -> dict[str, Any] | Records:
         return Records(self.lines[at]) if isinstance(at, slice) else json.loads(self.lines[at])
 
+    def __repr__(self) -> str:
+        return f"<{count(len(self), 'record')}>"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
 
@@ -60,7 +66,8 @@ class Batch:
     records : sequence of dict
         Each as `Explanation.to_dict`, but for what is the same of all; with `row`, its position, `same_as`, the row
         that is equal in every feature and was explained in its stead, `found_for`, the row whose rule is shared, `by`,
-        and `error`, why there is no answer, or None.
+        and `error`, why there is no answer, or None. Each is read anew when it is asked for, so that a change to one is
+        not kept; `list(found)` holds them.
     summary : dict
         The portfolio, as plain data: what many refusals have in common.
     question : dict
@@ -248,14 +255,13 @@ KINDS: dict[str, type] = {
 
 
 def _columns(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    rows = [_flat(record) for record in records]
+    rows = [_flat(record) | {"record": as_line(record).decode().strip()} for record in records]
     return {name: [row.get(name) for row in rows] for name in KINDS}
 
 
 def _flat(r: Mapping[str, Any]) -> dict[str, Any]:
-    """A record as a row of a table; `record` is all of it, as JSON."""
+    """What of a record stands in a row of a table, besides all of it as JSON."""
     found = {key: r.get(key) for key in ("row", "label", "score", "same_as", "found_for", "seconds", "error", "status")}
-    found["record"] = as_line(r).decode().strip()
     if r["error"]:
         return found
     rule, verdict, least, nearest = r["rule"], r["rule"]["verdict"], r["rule"]["least"], r["counterfactuals"][:1]
@@ -289,7 +295,7 @@ def read_batch(path: str | Path) -> Batch:
     Raises
     ------
     InputError
-        If there is nothing, if it is not finished, or not a batch of dueto.
+        If there is nothing; if it is not finished, not a batch of dueto, damaged, or of another version.
     """
     path = Path(path)
     if not path.exists():
@@ -304,9 +310,12 @@ def read_batch(path: str | Path) -> Batch:
         if path.suffix.lower() == ".parquet":
             return _read_parquet(path)
         with path.open("rb") as file:
-            told = json.loads(file.readline())
-            return Batch(_checked(file), told["summary"], told["question"])
-    except (ValueError, KeyError, TypeError):
+            return _checked(file.readline(), file, path)
+    except InputError:
+        raise
+    except OSError as problem:
+        raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
+    except Exception:  # whatever a damaged file makes of what is read from it
         raise InputError(f"{path} is not a batch of dueto, or damaged") from None
 
 
@@ -316,14 +325,24 @@ def _read_parquet(path: Path) -> Batch:
     import pyarrow.parquet as pq
 
     table = pq.read_table(path)
-    told = json.loads((table.schema.metadata or {})[b"dueto"])
     lines = (f"{record}\n".encode() for record in table["record"].to_pylist())
-    return Batch(_checked(lines), told["summary"], told["question"])
+    return _checked((table.schema.metadata or {})[b"dueto"], lines, path)
 
 
-def _checked(lines: Iterable[bytes]) -> Records:
-    """The records of a file, each of which can be read."""
-    found = Records(lines)
+def _checked(head: bytes, lines: Iterable[bytes], path: Path) -> Batch:
+    """A batch of this version, of which all that is shown of it can be made."""
+    told = json.loads(head)
+    question = told["question"]
+    if question["format"] == FORMAT and question["version"] != VERSION:
+        raise InputError(
+            f"{path} was written by another version of dueto, {question['dueto']} (format {question['version']}, and "
+            f"this one reads {VERSION}): explain the rows again, or read it with that one"
+        )
+    found = Batch(Records(lines), told["summary"], question)
+    if question["format"] != FORMAT or len(found) != found.summary["explained"]:
+        raise ValueError("no batch, or not all of it")
     for record in found:
-        record["row"]
+        _flat(record)
+    found.to_html()
+    str(found)
     return found

@@ -228,15 +228,17 @@ def _each(option: str, values: Iterable[Any], what: str, m: int) -> list[Any]:
 
 def _plain(value: Any) -> Any:
     """A value as Python has it; None for what stands for missing: NaN, NaT, NA."""
-    value = value.astype("M8[us]") if isinstance(value, np.datetime64) else value  # item() of finer ones is a number
+    if isinstance(value, np.datetime64 | np.timedelta64):  # item() of finer ones is a number
+        value = value.astype("M8[us]" if isinstance(value, np.datetime64) else "m8[us]")
     value = plain(value)
     return value if (value == value) is True else None
 
 
 def _totals(values: list[Any], good: NDArray[np.bool_]) -> list[tuple[Any, int, int]]:
-    found: dict[Any, list[int]] = {}
+    """Values that are written alike are one: True is not 1, though equal to it, and a list cannot be looked up."""
+    found: dict[tuple[type, str], tuple[Any, list[int]]] = {}
     for value, accepted in zip(values, good.tolist(), strict=True):
-        counts = found.setdefault(value, [0, 0])
+        _, counts = found.setdefault((type(value), str(value)), (value, [0, 0]))
         counts[0] += 1
         counts[1] += not accepted
-    return [(value, rows, refused) for value, (rows, refused) in found.items()]
+    return [(value, rows, refused) for value, (rows, refused) in found.values()]

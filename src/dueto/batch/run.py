@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dueto._version import __version__
-from dueto.batch.journal import Journal, as_line
+from dueto.batch.journal import FORMAT, VERSION, Journal, as_line
 from dueto.batch.results import Batch, Place, Records
 from dueto.batch.rows import rows_asked
 from dueto.batch.sharing import Reach, rule_of
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "batch"]
 
-FORMAT, VERSION = "dueto batch", 1
 # Rows explained between two looks at which rules serve others; not more where jobs are, or answers would differ.
 ROUND = 32
 SAME = ("desired", "threshold", "constraints", "label")  # told once, in the summary, or by row

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left
 from collections import Counter
-from datetime import date
+from datetime import date, time, timedelta
+from decimal import Decimal
 from heapq import heapify, heappop, heapreplace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +17,7 @@ import numpy as np
 from dueto.batch.sharing import Reach, rule_of
 from dueto.certificates.written import as_json
 from dueto.errors import InputError, in_words
+from dueto.frames import LARGEST_INTEGER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +33,8 @@ __all__ = ["summarised"]
 TOP = 15  # features, bounds and kinds of change that are listed
 RULES = 10  # rules of the cover that are listed
 CANDIDATES = 3_000  # rules that the cover chooses among: those that most rows of the data meet
-GROUPS = 12  # values of a column that are groups of their own; of more, numbers and dates are cut at their quartiles
+GROUPS = 12  # values of a column that are groups of their own; of more, numbers and times are cut at their quartiles
+MIDNIGHT = re.compile(r" 00:00:00([+-][0-9:.]+)?$")  # of a day, in whatever time zone
 
 
 def summarised(explainer: Explainer, asked: Asked, found: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -253,9 +258,11 @@ def _groups(values: Sequence[Any], counts: Sequence[int]) -> tuple[Callable[[Any
 
 
 def _rise(values: Sequence[Any]) -> bool:
-    """Whether values are all numbers, or all dates that can be compared."""
+    """Whether values are all numbers, or all dates, times or durations that can be compared."""
     kinds = {
-        (type(v), getattr(v, "tzinfo", None) is None) if isinstance(v, date) else isinstance(v, int | float)
+        (type(v), getattr(v, "tzinfo", None) is None)
+        if isinstance(v, date | time | timedelta)
+        else isinstance(v, Real | Decimal)
         for v in values
         if v is not None
     }
@@ -264,7 +271,7 @@ def _rise(values: Sequence[Any]) -> bool:
 
 def _value(value: Any) -> str:
     """A value as the name of a group: whole numbers without a point, days without a time."""
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_INTEGER:
         value = int(value)
     told = in_words(value)
-    return told.removesuffix(" 00:00:00") if isinstance(value, date) else told
+    return MIDNIGHT.sub("", told) if isinstance(value, date) else told
