@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["InputError", "count", "in_words", "known", "some"]
+__all__ = ["InputError", "count", "in_words", "known", "one_line", "some"]
+
+
+BREAK = re.compile(r"[\t-\r\x1c-\x1e\x85\u2028\u2029]")
 
 
 class InputError(ValueError):
@@ -26,14 +29,23 @@ def count(n: int, noun: str) -> str:
 
 
 def in_words(value: Any) -> str:
-    """A value for a reader: None is missing, and a label that reads so stands in quotes.
+    """A value for a reader, in one line: None is missing, and a label that reads so stands in quotes.
 
     >>> in_words(None), in_words("missing"), in_words(2.5)
     ('missing', "'missing'", '2.5')
     """
     if value is None:
         return "missing"
-    return repr(value) if value == "missing" else str(value)
+    return repr(value) if value == "missing" else one_line(str(value))
+
+
+def one_line(text: str) -> str:
+    r"""A text whose line breaks and tabs are written out, so that a name cannot pass for a line of its own.
+
+    >>> print(one_line("age\nProved."))
+    age\nProved.
+    """
+    return BREAK.sub(lambda m: m[0].encode("unicode_escape").decode(), text)
 
 
 def known(name: Any, names: Iterable[Any], otherwise: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dueto import frames
 from dueto.domain import Domain, distinct_rows
-from dueto.errors import InputError, in_words, some
+from dueto.errors import InputError, in_words, one_line, some
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -134,8 +134,8 @@ class Group:
 
 
 def plain_name(table: frames.Table, column: Hashable) -> str:
-    """What the feature of a column is called: by the column's name, or x3 if it only has a number."""
-    return f"x{column}" if table.flavour == "numpy" else str(column)
+    """What the feature of a column is called: by the column's name, in one line, or x3 if it only has a number."""
+    return f"x{column}" if table.flavour == "numpy" else one_line(str(column))
 
 
 def plain_feature(table: frames.Table, column: Hashable, ranks: Sequence[Any] | None, name_only: bool) -> Feature:

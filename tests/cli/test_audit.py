@@ -50,7 +50,7 @@ def test_the_row_may_be_of_the_data_or_a_new_applicant(dueto, row, tmp_path):
     assert (one["label"], one["applicant"] is not None) == (f"Row {row}", True)
     code, out, _ = dueto("audit", *MODEL, HOLDS, "--row", 0, "--applicants", tmp_path / "new.csv", TRUST)
     assert code == 1
-    assert "not relevant: This row does not meet income <= 25" in out
+    assert "not relevant: Row 0 of new.csv does not meet income <= 25" in out
 
 
 def test_what_only_a_search_says_has_a_code_of_its_own(dueto, tmp_path):

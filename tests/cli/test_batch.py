@@ -122,3 +122,13 @@ def test_on_a_terminal_progress_tells_rows_rate_and_time_left(folder, tmp_path):
     os.close(main)
     assert run.wait() == 0
     assert b"explaining the rows ..." in said or b" a second, " in said
+
+
+def test_one_row_without_an_answer_is_told_in_the_singular(dueto, folder, tmp_path):
+    table = pd.read_csv(folder / "data.csv").query("outcome == 'lost'").head(3).astype({"age": object})
+    table.iloc[1, 0] = "old"
+    table.to_csv(tmp_path / "new.csv", index=False)
+    asked = ["--applicants", tmp_path / "new.csv", "--out", tmp_path / "out", "--k", "1", "--trust-pickle"]
+    code, _, err = dueto("batch", "tree.pkl", "data.csv", *asked)
+    assert code == 0
+    assert "dueto: 1 row has no answer; the first, Row 1 of new.csv: " in err

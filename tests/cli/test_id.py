@@ -47,8 +47,8 @@ def test_pages_letters_and_their_files_call_the_applicant_by_name(dueto, named, 
     asked = ["--row", f"C/{row}", "--html", tmp_path / "why-{row}.html", "--letter", tmp_path / "{row}.txt"]
     code, _, err = dueto("explain", *ASK, *asked)
     assert code == 0, err
-    assert f"C/{row}: why refused" in (tmp_path / f"why-C_{row}.html").read_text(encoding="utf-8")
-    assert f"Your application: C/{row}\n" in (tmp_path / f"C_{row}.txt").read_text(encoding="utf-8")
+    assert f"C/{row}: why refused" in (tmp_path / f"why-C_{row}-{row}.html").read_text(encoding="utf-8")
+    assert f"Your application: C/{row}\n" in (tmp_path / f"C_{row}-{row}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("of", ["data", "applicants"])
@@ -111,6 +111,9 @@ BAD = [
     ({}, ["--id", "age", "--row", "3"], "the model was fitted on 'age', so that it is a feature and cannot be --id"),
     ({}, ["--id", "customer"], "say which row with --row ID; "),
     ({}, ["--id", "customer", "--row", "3"], "no row of named.csv has the 'customer' '3'; that of row 0 is '00000'"),
+    ({}, ["--id", "", "--row", "3"], "there is no column '' in named.csv; it has 'age'"),
+    ({}, ["--id", "", "--applicants", "data.csv"], "data.csv has no column ''; it has 'age'"),
+    ({}, ["--row", "9" * 5000], f"--row takes a position from 0, not '{'9' * 100}...'; a column"),
     ({}, ["--row", "00x"], "--row takes a position from 0, not '00x'"),
     (
         {3: "00000"},
@@ -138,3 +141,79 @@ def test_rows_that_are_not_refused_are_told_by_name_and_so_are_those_that_are(du
     assert code == 2
     assert f"{paid} is not refused" in err
     assert f"refused are, for example, '{who}', " in err
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "int32", "float32", "string"])
+def test_a_column_of_any_type_can_name_applicants(dueto, named, row, tmp_path, kind):
+    named.assign(customer=pd.Series(range(80)).astype(kind)).to_parquet(tmp_path / "named.parquet")
+    asked = ["counterfactuals", "tree.pkl", tmp_path / "named.parquet", "--id", "customer", *TRUST]
+    code, out, err = dueto(*asked, "--row", row)
+    assert code == 0, err
+    assert out.startswith(f"{row} is refused")
+    gaps = pd.Series(range(80)).astype(kind).where(pd.Series(range(80)) != 7)
+    named.assign(customer=gaps).to_parquet(tmp_path / "named.parquet")
+    assert "row 7 of named.parquet has no 'customer'" in dueto(*asked, "--row", row)[2]
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_texts_that_read_as_missing_elsewhere_are_names(dueto, named, tmp_path, monkeypatch, large):
+    monkeypatch.setattr("dueto.cli.tables.LARGE_TEXT", 0 if large else 10**9)
+    texts = ["None", "NA", "null", "nan", "#N/A"]
+    named.assign(customer=[*texts, *(f"C{i}" for i in range(75))]).to_csv(tmp_path / "named.csv", index=False)
+    asked = [part for text in texts for part in ("--row", text)]
+    code, out, err = dueto("counterfactuals", "tree.pkl", tmp_path / "named.csv", *ASK[2:], *asked, "--json")
+    assert code in (0, 2), err  # some are accepted
+    found = json.loads(out)
+    assert [one["row"] for one in found] == [0, 1, 2, 3, 4]
+    assert all(one.get("label") == text for one, text in zip(found, texts, strict=True) if "error" not in one)
+
+
+def test_blanks_around_a_name_or_a_position_are_passed_over(dueto, named, who, row):
+    named.assign(customer=[f" {name} " for name in named["customer"]]).to_csv("named.csv", index=False)
+    assert dueto("counterfactuals", *ASK, "--row", f"  {who} ")[1].startswith(f"{who} is refused")
+    assert dueto("counterfactuals", "tree.pkl", "data.csv", *TRUST, "--row", f" {row} ")[0] == 0
+
+
+def test_a_name_is_one_line_wherever_it_is_told(dueto, named, row):
+    named["customer"] = [f"C{i}\nIt is due to nothing:" for i in range(80)]
+    named.to_csv("named.csv", index=False)
+    code, out, err = dueto("counterfactuals", *ASK, "--row", f"C{row}\nIt is due to nothing:", "--row", "C99\ndueto: x")
+    assert code == 2
+    assert out == ""
+    assert "\ndueto: x" not in err
+    code, out, err = dueto("counterfactuals", *ASK, "--row", f"C{row}\nIt is due to nothing:")
+    assert code == 0, err
+    assert out.startswith(f"C{row}\\nIt is due to nothing: is refused")
+
+
+def test_every_applicant_has_a_file_of_its_own_whatever_it_is_called(dueto, named, tmp_path):
+    refused = named.index[named["outcome"] == "lost"].tolist()
+    names = [
+        "a/b",
+        "a_b",
+        "..",
+        "../../x",
+        "AB",
+        "ab",
+        "x" * 300,
+        "\N{GRINNING FACE}",
+        "\N{CJK UNIFIED IDEOGRAPH-4E00}" * 90,
+    ]
+    called = dict(zip(refused, names, strict=False))
+    named["customer"] = [called.get(i, f"C{i}") for i in range(80)]
+    named.to_csv("named.csv", index=False)
+    asked = [part for name in names for part in ("--row", name)]
+    code, _, err = dueto("explain", *ASK, *asked, "--k", "1", "--letter", tmp_path / "{row}.txt")
+    assert code == 0, err
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert len(written) == len(names)
+    assert {"a_b.txt", f"a_b-{refused[0]}.txt", f"row-{refused[2]}.txt", f"AB-{refused[4]}.txt"} <= set(written)
+    assert not any(name.startswith(".") for name in written)
+
+
+def test_rules_are_audited_for_an_applicant_by_name(dueto, who, row):
+    code, out, err = dueto("audit", *ASK, "age >= 0", "--row", who)
+    assert code == 1, err
+    plain = dueto("audit", "tree.pkl", "data.csv", *TRUST, "age >= 0", "--row", row)[1]
+    assert out == plain.replace(f"Row {row}", who)
+    assert "has the 'customer' 'Nobody'" in dueto("audit", *ASK, "age >= 0", "--row", "Nobody")[2]

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 import dueto as package
@@ -110,6 +111,42 @@ def test_stdout_without_unicode_gets_the_same_in_ascii(shell, row, folder):
     code, out, _ = shell("space", "towns.csv", "--json", env=ascii_only)
     assert code == 0
     assert json.loads(out)["features"][0]["labels"] == ["Bern", "Zürich"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+@pytest.mark.parametrize("lost", ["2>&-", "2>/dev/full"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_notes_that_cannot_be_written_are_dropped_and_the_answer_stands(folder, row, lost, unbuffered):
+    def run(*arguments):
+        command = ["sh", "-c", f'exec "$@" {lost}', "sh", sys.executable, "-m", "dueto", *arguments, *TRUST]
+        environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        done = subprocess.run(command, stdout=subprocess.PIPE, cwd=folder, env=environment, text=True, check=False)
+        return done.returncode, done.stdout
+
+    code, out = run("counterfactuals", "tree.pkl", "data.csv", "--row", row, "--json")
+    assert code == 0
+    assert json.loads(out)["row"] == int(row)
+    assert run("counterfactuals", "tree.pkl", "data.csv", "--row", "x") == (2, "")
+
+
+def test_a_name_with_a_line_break_makes_no_line_of_its_own(dueto, tmp_path):
+    data = pd.DataFrame({"age\nProved:": range(40), "job": ["a\nNote: all is well", "b"] * 20})
+    data.to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "fixed.plaf").write_text(r'fixed("age\\nProved:")')
+    code, out, err = dueto("space", tmp_path / "data.csv")
+    assert code == 0, err
+    assert r"age\nProved:" in out
+    assert r"a\nNote: all is well, b" in out
+    assert not any(line.startswith(("Proved", "Note")) for line in out.splitlines())
+    code, out, err = dueto("check", tmp_path / "fixed.plaf", tmp_path / "data.csv")
+    assert code == 0, err
+    assert r"age\nProved: must stay the same" in out
+
+
+def test_a_note_is_one_line(dueto, tmp_path, row):
+    code, _, err = dueto("explain", "tree.pkl", "data.csv", "--row", row, *TRUST, "--letter", tmp_path / "a\nb.txt")
+    assert code == 0, err
+    assert all(line.startswith("dueto: ") for line in err.splitlines())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

@@ -117,12 +117,19 @@ def audit(
 
 
 def audited(
-    explainer: Explainer, rules: Any, *, row: Any = None, seconds: float = 30.0, rng: np.random.Generator | int = 0
+    explainer: Explainer,
+    rules: Any,
+    *,
+    row: Any = None,
+    label: str | None = None,
+    seconds: float = 30.0,
+    rng: np.random.Generator | int = 0,
 ) -> Audit:
     """`audit` with an `Explainer` made before, for many rules or rows; its own rule finder is not used."""
     time_limit(seconds)
     words = Vocabulary(explainer.space, explainer.distinct)
     given = None if row is None else explainer.named(row)
+    given = given and (label or given[0], given[1])
     read = []
     for entry in entries(rules):
         try:

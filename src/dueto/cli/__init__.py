@@ -41,11 +41,13 @@ class Verbs(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run a verb and leave with its exit code."""
+        console.drop_unwritten()
         try:
             code = super().main(*args, **kwargs | {"prog_name": "dueto", "standalone_mode": False})
         except click.UsageError as problem:
             where = problem.ctx.command_path if problem.ctx else "dueto"
-            console.complain(f"{problem.format_message().rstrip('.')} (see {where} --help)")
+            text = " ".join(problem.format_message().split())
+            console.complain(f"{text.rstrip('.')} (see {where} --help)")
             code = BAD_INPUT
         except (click.Abort, KeyboardInterrupt):
             code = INTERRUPTED

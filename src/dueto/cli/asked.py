@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -11,7 +12,7 @@ import click
 from dueto.cli import console
 from dueto.cli.console import ANSWERED, BAD_INPUT, NONE, UNKNOWN
 from dueto.cli.inputs import explainer_for
-from dueto.errors import InputError, known, some
+from dueto.errors import InputError, known, one_line, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     Encoded = list[tuple["Asked", NDArray[np.float64] | None]]  # None where a row does not fit the space
 
 __all__ = ["Asked", "People", "answered", "asked_about", "encoded_rows", "people_in", "refused_only"]
+
+LONG = 100  # bytes of what an applicant is called, in the name of a file; characters, in a sentence
 
 refused_only = click.option("--refused-only", is_flag=True, help="Pass over rows that are not refused, and count them.")
 
@@ -64,7 +67,7 @@ class People(NamedTuple):
     def asked(self, row: int, given: Any, problem: str = "") -> Asked:
         """A row that is asked about."""
         label = self.names[row] if self.names else f"Row {row}{self.where}"
-        return Asked(row, label, given, re.sub(r"[^\w.-]", "_", label) if self.names else str(row), problem)
+        return Asked(row, label, given, _file_name(label, row) if self.names else str(row), problem)
 
     def called(self, rows: Sequence[int]) -> str:
         """What some rows are called, for a sentence."""
@@ -76,15 +79,17 @@ class People(NamedTuple):
 
     def position(self, row: str) -> int:
         """Where a row stands that is asked about by its position, or by its name."""
+        row = one_line(row.strip())
         if self.names:
             if row in self.names:
                 return self.names.index(row)
             raise InputError(
                 f"no row of {self.file} has the {self.identity!r} {row!r}; that of row 0 is {self.names[0]!r}"
             )
-        if not re.fullmatch(r"-?\d+", row):
+        if not re.fullmatch(r"-?\d{1,18}", row):
+            given = row if len(row) <= LONG else f"{row[:LONG]}..."
             raise InputError(
-                f"--row takes a position from 0, not {row!r}; a column that names applicants is given by --id"
+                f"--row takes a position from 0, not {given!r}; a column that names applicants is given by --id"
             )
         return int(row)
 
@@ -117,7 +122,7 @@ def people_in(
     applicants: Path | None, *, data: Path, identity: str | None = None, beside: Sequence[str] = (), **given: Any
 ) -> tuple[Explainer, People]:
     """Model and data made ready, and those who can be asked about."""
-    wanted = [*beside, *([identity] if identity else [])] if applicants is None else []
+    wanted = [*beside, *([] if identity is None else [identity])] if applicants is None else []
     explainer, columns = explainer_for(data=data, identity=identity, beside=wanted, **given)
     table = None if applicants is None else _applicants_in(applicants, explainer, identity)
     file = data.name if applicants is None else applicants.name
@@ -134,7 +139,21 @@ def asked_about(
     Notes on stderr say what of them is outside the space, and how many are passed over.
     """
     explainer, people = people_in(applicants, **given)
-    return explainer, _asked(explainer, [people.position(row) for row in rows], people, refused_only=refused_only)
+    asked = _asked(explainer, [people.position(row) for row in rows], people, refused_only=refused_only)
+    return explainer, _told_apart(asked)
+
+
+def _told_apart(asked: list[Asked]) -> list[Asked]:
+    """The same, but those whose files would be called alike, capitals aside, by their position too."""
+    names = Counter({one.number: one.name.casefold() for one in asked}.values())
+    return [one if names[one.name.casefold()] == 1 else one._replace(name=f"{one.name}-{one.number}") for one in asked]
+
+
+def _file_name(label: str, number: int) -> str:
+    """What stands for a row in the name of a file: what it is called; where no file can be called so, with its
+    position."""
+    name = re.sub(r"[^\w.-]", "_", label).lstrip(".").encode()[:LONG].decode(errors="ignore")
+    return name if name == label else f"{name or 'row'}-{number}"
 
 
 def _asked(explainer: Explainer, rows: Sequence[int], people: People, *, refused_only: bool) -> list[Asked]:
@@ -232,8 +251,8 @@ def _applicants_in(path: Path, explainer: Explainer, identity: str | None) -> pd
     from dueto.cli.tables import kinds_in, read_table
 
     with console.working(f"reading {path.name}"):
-        table = read_table(path, kinds_in(explainer.space).with_texts(identity))
-    for column in [*explainer.space.columns, *([identity] if identity else [])]:
+        table = read_table(path, kinds_in(explainer.space).with_names(identity))
+    for column in [*explainer.space.columns, *([] if identity is None else [identity])]:
         if column not in table:
             hint = known(column, table.columns, "it has")
             why = "" if column == identity else ", which the data has"
@@ -243,9 +262,11 @@ def _applicants_in(path: Path, explainer: Explainer, identity: str | None) -> pd
 
 def _names(values: Any, column: str, file: str) -> list[str]:
     """What a column calls the applicants: texts, or whole numbers; each must be there, and once."""
+    from dueto.frames import plain
+
     names, seen = [], dict[str, int]()
-    for row, value in enumerate(values):
-        name = str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
+    for row, value in enumerate(map(plain, values)):
+        name = one_line(str(int(value) if isinstance(value, float) and value.is_integer() else value).strip())
         if not name or (value == value) is not True:
             raise InputError(f"row {row} of {file} has no {column!r}; every applicant needs one to be named by")
         if name in seen:

@@ -9,7 +9,7 @@ import click
 from dueto.cli import console
 from dueto.cli.asked import encoded_rows, people_in
 from dueto.cli.console import UNKNOWN
-from dueto.cli.inputs import FILE, model_and_data, options, outcome, running
+from dueto.cli.inputs import FILE, model_and_data, named_by, options, outcome, running
 from dueto.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ HOLD, FAILS = 0, 1
     model_and_data,
     click.argument("rules", nargs=-1),
     click.option("--rules", "file", type=FILE, metavar="FILE", help="Rules, one a line, or as JSON; see below."),
-    click.option("--row", type=int, metavar="N", help="The row that the rules are about, by position from 0."),
+    click.option("--row", metavar="N", help="The row that the rules are about: position from 0, with --id the name."),
+    named_by,
     click.option("--applicants", type=FILE, metavar="FILE", help="Take the row from here: a new applicant."),
     outcome,
     click.option(
@@ -44,7 +45,7 @@ def audit(
     *,
     rules: Sequence[str],
     file: Path | None,
-    row: int | None,
+    row: str | None,
     applicants: Path | None,
     seconds: float,
     seed: int,
@@ -77,16 +78,16 @@ def audit(
     if applicants is not None and row is None:
         raise InputError("--applicants needs the row there that the rules are about: give --row N")
     explainer, people = people_in(applicants, **given)
-    who = None
+    who = label = None
     if row is not None:
-        ((one, _),) = encoded_rows(explainer, [row], people)
+        ((one, _),) = encoded_rows(explainer, [people.position(row)], people)
         if one.problem:
             raise InputError(one.problem)
-        who = one.row
+        who, label = one.row, one.label
     with console.working("judging the rules"):
         from dueto.audit import audited
 
-        found = audited(explainer, asked, row=who, seconds=seconds, rng=seed)
+        found = audited(explainer, asked, row=who, label=label, seconds=seconds, rng=seed)
     if as_json:
         console.say_json(found.to_dict())
     else:

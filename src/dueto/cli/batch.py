@@ -12,7 +12,7 @@ from dueto.cli.asked import people_in
 from dueto.cli.console import ANSWERED, BAD_INPUT
 from dueto.cli.explain import finder_of as finder
 from dueto.cli.inputs import FILE, at_most_k, least_rule, model_and_data, named_by, options, outcome, running
-from dueto.errors import InputError, known
+from dueto.errors import InputError, count, known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +107,9 @@ def batch(
         console.say(str(found))
     if found.failed:
         first = found.failed[0]
-        console.complain(f"{len(found.failed):,} rows have no answer; the first, {first['label']}: {first['error']}")
+        n = len(found.failed)
+        told = f"{count(n, 'row')} {'has' if n == 1 else 'have'} no answer"
+        console.complain(f"{told}; the first, {first['label']}: {first['error']}")
     console.note(f"wrote {out / 'index.html' if out.is_dir() else out}")
     ctx.exit(BAD_INPUT if len(found.failed) == len(found) else ANSWERED)
 

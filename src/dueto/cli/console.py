@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
 import threading
 import time
@@ -11,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dueto.errors import one_line
 from dueto.report.words import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["complain", "note", "say", "say_json", "warn_once", "working"]
+__all__ = ["complain", "drop_unwritten", "note", "say", "say_json", "warn_once", "working"]
 
 ANSWERED, NONE, BAD_INPUT, UNKNOWN, OUR_FAULT = range(5)  # exit codes
 TICK, LINE = 1.0, 30.0  # seconds between two updates of the status line, and of a log
@@ -41,12 +44,34 @@ def say_json(found: Any) -> None:
 
 def note(text: str) -> None:
     """Something worth knowing that is no result."""
-    click.echo(f"dueto: {visible(text)}", err=True)
+    click.echo(f"dueto: {one_line(visible(text))}", err=True)
 
 
 def complain(text: str) -> None:
     """What went wrong, in a sentence."""
-    click.echo(f"{click.style('dueto:', fg='red', bold=True)} {visible(text)}", err=True)
+    click.echo(f"{click.style('dueto:', fg='red', bold=True)} {one_line(visible(text))}", err=True)
+
+
+def drop_unwritten() -> None:
+    """Let what cannot be written to stderr be dropped: it may be closed, or a full disk, and the answer stands."""
+    stderr: Any = sys.stderr
+    if stderr is None:
+        null = os.open(os.devnull, os.O_WRONLY)  # takes the place of stderr, where processes of --jobs look for it
+        os.set_inheritable(null, True)
+        sys.stderr = os.fdopen(null, "w", encoding="utf-8")
+        return
+    ours = id(stderr) == id(sys.__stderr__)  # and not that of a test or a notebook
+    if ours and type(getattr(stderr.buffer, "raw", stderr.buffer)) is io.FileIO:
+        buffer = io.BufferedWriter(_Dropping(stderr.fileno(), "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(buffer, stderr.encoding, stderr.errors, line_buffering=True)
+
+
+class _Dropping(io.FileIO):
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
 
 
 def warn_once() -> Callable[..., None]:
@@ -82,7 +107,8 @@ def _status(what: str | Callable[[], str]) -> Iterator[None]:
         waits = 0.0 if terminal else LINE
         while not over.wait(waits):
             seconds = round(time.monotonic() - start)
-            now = visible(f"{what if isinstance(what, str) else what()} ...{f' {seconds} s' if seconds else ''}")
+            told = one_line(visible(what if isinstance(what, str) else what()))
+            now = f"{told} ...{f' {seconds} s' if seconds else ''}"
             if terminal:
                 click.echo(f"\r\033[K{now}", nl=False, err=True)
             else:

@@ -168,7 +168,7 @@ def data_and_space(
     from dueto.space import FeatureSpace
 
     with console.working(f"reading {data.name}"):
-        kinds = kinds_declared(space_file).with_texts(identity)
+        kinds = kinds_declared(space_file).with_names(identity)
         table: Any = large_table(data, kinds, query) if stream else None
         table = read_table(data, kinds, query) if table is None else table
     fitted = fitted_on(model, table.columns)

@@ -9,7 +9,7 @@ import click
 
 from dueto.cli import console
 from dueto.cli.inputs import FILE, as_json, data_and_space, data_options
-from dueto.errors import count
+from dueto.errors import count, one_line
 from dueto.outputs import refuse_output, whole
 
 if TYPE_CHECKING:
@@ -129,5 +129,5 @@ def _text(space: FeatureSpace, m: int) -> str:
 
 
 def _labels(labels: list[Any]) -> str:
-    text = ", ".join(map(str, labels))
+    text = ", ".join(one_line(str(label)) for label in labels)
     return text if len(text) <= WIDE else f"{text[: WIDE - 4].rsplit(', ', 1)[0]}, ..."

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from dueto.cli import console
 from dueto.errors import InputError, count, some
 from dueto.sources.base import PACKED, ending
-from dueto.sources.text import readable
+from dueto.sources.text import parts, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,16 +31,18 @@ PADDED = re.compile(r"\s*0\d+\s*")  # a number would lose its first zeros
 class Kinds(NamedTuple):
     """Which columns of a file of text hold texts whatever they look like, and which hold numbers.
 
-    `padded` says of the others whether one with a value such as 00017 holds texts.
+    `padded` says of the others whether one with a value such as 00017 holds texts. `names` are texts as they stand, of
+    which NA and None are such as well.
     """
 
     texts: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     padded: bool = True
+    names: frozenset[str] = frozenset()
 
-    def with_texts(self, column: str | None) -> Kinds:
-        """The same, and this column holds texts."""
-        return self if column is None else self._replace(texts=self.texts | {column})
+    def with_names(self, column: str | None) -> Kinds:
+        """The same, and this column names applicants."""
+        return self if column is None else self._replace(texts=self.texts - {column}, names=frozenset({column}))
 
 
 AS_SEEN = Kinds()
@@ -103,6 +105,7 @@ def large_table(path: Path, kinds: Kinds = AS_SEEN, query: str | None = None) ->
     """
     from dueto.sources import open_table
     from dueto.sources.arrow import ArrowSource
+    from dueto.sources.text import TextSource
 
     kind = _kind(path)
     if query is None and kind in SEPARATORS:
@@ -112,10 +115,10 @@ def large_table(path: Path, kinds: Kinds = AS_SEEN, query: str | None = None) ->
         with readable(path):
             padded = _check(path, separator) if kinds.padded else []
         names = open_table(path).columns
-        kept = {names[j] for j in padded} - kinds.numbers - kinds.texts
+        kept = {names[j] for j in padded} - kinds.numbers - kinds.texts - kinds.names
         if kept:
             _note_padded(path, sorted(kept))
-        return open_table(path, texts=kinds.texts | kept)
+        return TextSource(path, separator, texts=kinds.texts | kept, names=kinds.names)
     source = open_table(path, query=query)
     small = isinstance(source, ArrowSource) and source.dataset.count_rows() * len(source.columns) < LARGE
     return None if small else source
@@ -152,8 +155,7 @@ def _text(path: Path, separator: str | None, kinds: Kinds) -> pd.DataFrame:
         padded = _check(path, separator)
 
         def read(texts: Iterable[str]) -> pd.DataFrame:
-            dtypes = dict.fromkeys(texts, str)
-            return pd.read_csv(path, sep=separator, encoding="utf-8-sig", low_memory=False, dtype=dtypes)
+            return next(parts(path, separator, names=kinds.names, dtype=dict.fromkeys(texts, str)))
 
         table = read(kinds.texts)
         names = [table.columns[j] for j in padded if kinds.padded]

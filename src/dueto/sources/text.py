@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from dueto.errors import InputError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["TextSource", "readable"]
+__all__ = ["TextSource", "parts", "readable"]
 
 
 class TextSource(Source):
@@ -32,12 +32,22 @@ class TextSource(Source):
         What stands between the fields.
     texts : iterable of str
         Columns that hold texts whatever they look like.
+    names : iterable of str
+        Columns of texts as they stand: none is missing, NA is one and so is that of an empty field.
     batch : int
         Rows read at a time.
     """
 
-    def __init__(self, path: Path, separator: str = ",", *, texts: Iterable[str] = (), batch: int = BATCH) -> None:
-        self.path, self.separator = path, separator
+    def __init__(
+        self,
+        path: Path,
+        separator: str = ",",
+        *,
+        texts: Iterable[str] = (),
+        names: Iterable[str] = (),
+        batch: int = BATCH,
+    ) -> None:
+        self.path, self.separator, self._names = path, separator, list(names)
         if path.stat().st_size == 0:
             raise InputError(f"{path} is empty; a table has a line of column names and a line for each row")
         first = next(self._read(nrows=1, header=None, dtype=str)).iloc[0].dropna()
@@ -50,7 +60,7 @@ class TextSource(Source):
         """As `Source.batches`."""
         if not self._known:
             self._known.append(self._types())
-        dtypes = {c: t for c, t in self._known[0].items() if c in self.columns}
+        dtypes = {c: t for c, t in self._known[0].items() if c in self.columns and c not in self._names}
         for part in self._read(chunksize=self.batch, usecols=self._places(self.columns), dtype=dtypes):
             yield part[self.columns]
 
@@ -73,12 +83,24 @@ class TextSource(Source):
         return [self._all.index(column) for column in columns]
 
     def _read(self, **options: Any) -> Iterator[pd.DataFrame]:
-        import pandas as pd
-
-        common: dict[str, Any] = {"sep": self.separator, "encoding": "utf-8-sig", "low_memory": False}
         with readable(self.path):
-            found = pd.read_csv(self.path, **common, **options)
-            yield from [found] if isinstance(found, pd.DataFrame) else found
+            yield from parts(self.path, self.separator, names=self._names, **options)
+
+
+def parts(path: Path, separator: str, *, names: Iterable[str] = (), **options: Any) -> Iterator[pd.DataFrame]:
+    """A file as `pandas.read_csv` reads it, in one part or, with `chunksize`, in several.
+
+    The columns `names` hold texts as they stand: NA is one, and so is that of an empty field.
+    """
+    import pandas as pd
+
+    common: dict[str, Any] = {"sep": separator, "encoding": "utf-8-sig", "low_memory": False}
+    found = pd.read_csv(path, converters=dict.fromkeys(names, "_{}".format), **common, **options)  # _NA is not missing
+    with nullcontext([found]) if isinstance(found, pd.DataFrame) else found as read:
+        for part in read:
+            for name in part.columns.intersection(list(names)):
+                part[name] = part[name].str[1:]
+            yield part
 
 
 @contextmanager
