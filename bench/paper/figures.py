@@ -34,7 +34,7 @@ def bars(path: Path, rows: list[dict[str, Any]], panel: str, name: str, parts: l
             text.set(rotation=90, ha="right", va="center")
         ax.set(ylim=(0, 100), ylabel="")
     axes[0][0].set_ylabel(label)
-    fig.legend(list(shown.values()), list(shown), loc="outside upper center", ncols=len(parts), frameon=False)
+    fig.legend(list(shown.values()), list(shown), loc="outside upper center", ncols=2 * len(panels), frameon=False)
     fig.savefig(path, dpi=120)
     plt.close(fig)
 
