@@ -220,11 +220,15 @@ class FeatureSpace:
     def __getitem__(self, name: str) -> Feature:
         return self.features[self.index(name)]
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: j for j, name in enumerate(self.names)}
+
     def index(self, name: str) -> int:
         """Position of a feature; an unknown name is refused with the nearest known ones."""
         try:
-            return self.names.index(str(name))
-        except ValueError:
+            return self._places[str(name)]
+        except KeyError:
             hint = known(name, self.names, "the features are")
             raise InputError(f"there is no feature {name!r}; {hint}") from None
 

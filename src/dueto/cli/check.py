@@ -87,9 +87,10 @@ def _report(line: Line, expr: Expr, space: FeatureSpace, X: NDArray[np.float64],
 
 def _about_x(expr: Expr) -> bool:
     """Whether a constraint speaks of present values."""
-    from dueto.plaf import Fixed, Ref, Together, walk
+    from dueto.counterfactuals.conflict import speaks_of_x
+    from dueto.plaf import Together, walk
 
-    return any(isinstance(e, Fixed | Together) or (isinstance(e, Ref) and e.side == "x") for e in walk(expr))
+    return speaks_of_x(expr) or any(isinstance(e, Together) for e in walk(expr))
 
 
 def _for_all(constraints: Sequence[Expr], space: FeatureSpace, X: NDArray[np.float64]) -> str:
