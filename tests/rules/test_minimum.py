@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
 
+from dueto import Explainer
 from dueto.counterfactuals import BranchAndBound, Exhaustive, LeafBoxes
 from dueto.errors import InputError
 from dueto.rule import Components, Standing, bits, to_sets
@@ -194,3 +197,14 @@ def test_skipping_goes_through_all_cheapest_hitting_sets(sets, costs):
 
 def test_a_family_with_an_empty_set_has_no_hitting_set():
     assert HittingSets([1, 1], [1, 0]).next() is None
+
+
+def test_components_that_the_model_does_not_use_go_in_blocks_not_one_by_one():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.integers(0, 5, (200, 60)), columns=[f"f{j}" for j in range(60)])
+    forest = RandomForestClassifier(10, max_depth=3, random_state=0).fit(data, data["f0"] + data["f1"] > 4)
+    explainer = Explainer(forest, data)
+    oracle = Oracle(explainer.query(explainer.X[explainer.refused[0]]), BranchAndBound(), rng, rows=explainer.rows)
+    rule = MinimumRule(least=False).find(oracle)
+    assert rule.verdict.standing is Standing.PROVED
+    assert oracle.calls < len(data.columns) / 2

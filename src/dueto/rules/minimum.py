@@ -161,17 +161,25 @@ class MinimumRule:
         return max(1, round(UNIT * float(self.weights.get(name, 1.0))))
 
     def _irredundant(self, oracle: Oracle) -> int:
-        """A proved rule without the components that it can lose one by one, those first that few duals need."""
+        """A proved rule without the components that it can lose one by one, those first that few duals need.
+
+        They are tried in blocks, each halved where it cannot go: what is left is the same, after fewer questions.
+        """
         rule = oracle.components.all & ~oracle.must
         if not all(rule & dual for dual in oracle.duals):
             rule = oracle.components.all
         needed = {bit: sum(dual >> bit & 1 for dual in oracle.duals) for bit in bits(rule)}
-        for bit in sorted(needed, key=lambda b: (needed[b], b)):
-            fewer = rule & ~(1 << bit)
+        blocks = [sorted(needed, key=lambda b: (needed[b], b))]
+        while blocks:
+            block = blocks.pop()
+            fewer = rule & ~sum(1 << bit for bit in block)
             if all(fewer & dual for dual in oracle.duals):
                 duals, status = oracle.escapes(fewer, seconds=CALL)
                 if not duals and (status is Status.NONE or not oracle.proved(rule)):
                     rule = fewer
+                    continue
+            if len(block) > 1:
+                blocks += [block[len(block) // 2 :], block[: len(block) // 2]]
         return rule
 
     def _told(self, oracle: Oracle, rule: int, bound: int) -> Rule:
